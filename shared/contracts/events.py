@@ -1,0 +1,81 @@
+"""Events, in the past tense: they travel on streams and can be replayed."""
+
+from shared.contracts.base import Contract, Kind, Role
+
+
+class Unit(Contract):
+    """One structural unit of a message: a user input, a piece of answer, a tool call, a tool result."""
+
+    unit: int
+    kind: Kind
+    tool: str | None = None
+    text: str
+
+
+class RecordedMessage(Contract):
+    address: str
+    """128-bit content address, 32 hex digits."""
+    role: Role
+    units: tuple[Unit, ...]
+
+
+class MessagesRecorded(Contract):
+    tenant: str
+    session: str
+    at: float
+    """Seconds since the epoch."""
+    messages: tuple[RecordedMessage, ...]
+
+
+class Chunk(Contract):
+    """A unit, or one part of a unit above `chunk_tokens`. Never changes."""
+
+    address: str
+    unit: int
+    part: int
+    start: int
+    end: int
+    """Code points in the unit's text."""
+    role: Role
+    kind: Kind
+    tool: str | None = None
+    tokens: int
+    """Upper bound."""
+    text: str
+    digest: str
+    """`text_digest` of the text."""
+
+
+class ChunkedMessage(Contract):
+    address: str
+    chunks: tuple[Chunk, ...]
+    """Empty for a message without text: its marker is still written."""
+    faulty: str | None = None
+    """Why a message was given up; it gets its marker all the same."""
+
+
+class ChunksCreated(Contract):
+    tenant: str
+    session: str
+    at: float
+    messages: tuple[ChunkedMessage, ...]
+
+
+class ExchangeRecorded(Contract):
+    """What the model saw, and why. `body` is the record as JSON (services/gateway/record.py)."""
+
+    tenant: str
+    session: str
+    record: str
+    at: float
+    body: str
+
+
+class DeadLetter(Contract):
+    stream: str
+    sequence: int
+    service: str
+    reason: str
+    at: float
+    item: str
+    """The faulty item as JSON."""

@@ -1,0 +1,127 @@
+"""Requests, in the imperative, and their replies."""
+
+from typing import Literal, NamedTuple
+
+from shared.contracts.base import Contract
+from shared.prompt.plan import Excerpt, Plan
+from shared.prompt.state import Tip
+
+
+class SearchText(NamedTuple):
+    """A text to search with. The last message weighs 1; earlier ones less (retriever profile)."""
+
+    role: str
+    text: str
+
+
+class Assemble(Contract):
+    tenant: str
+    session: str
+    history: bytes
+    """`History.pack()`: some 30 bytes a message, no bodies."""
+    head_tokens: int
+    window: int
+    """The engine's window, tokens."""
+    max_tokens: int | None
+    search: tuple[SearchText, ...]
+    """Newest first."""
+    tip: Tip | None
+    at: float
+    wait_for_index: bool
+    """Answer with the positions that the store lacks instead of a plan without them."""
+
+
+class Assembled(Contract):
+    plan: Plan | None = None
+    missing: tuple[int, ...] = ()
+    """Positions whose terms are not in the store yet; then there is no plan."""
+
+
+class ChunkRef(NamedTuple):
+    position: int
+    unit: int
+    part: int
+
+
+class Retrieve(Contract):
+    tenant: str
+    history: bytes
+    inside: bytes
+    """One bit a position: stands verbatim in the prompt."""
+    inside_excerpts: tuple[Excerpt, ...]
+    """What stands in the prompt from positions that are not inside."""
+    search: tuple[SearchText, ...]
+    query_tokens: int
+    budget: int
+    """Tokens to choose for; 0 ranks only, for the drift check."""
+    must_take: tuple[ChunkRef, ...] = ()
+    """Chunks taken for certain: the ones that a drift was found by."""
+    check_from: int
+    """Positions from here on may still be missing from the store."""
+    check_to: int
+    covered_to: int
+    """Every position before this has its vectors."""
+    wait_for_index: bool
+
+
+class Candidate(NamedTuple):
+    """One ranked chunk with the parts of its score, for the plan and the record."""
+
+    position: int
+    unit: int
+    part: int
+    start: int
+    end: int
+    digest: str
+    tokens: int
+    terms: float
+    dense: float
+    fused: float
+    rerank: float
+    score: float
+    why: str
+    """`relevance`, `must`, `neighbour`, `fill`; for one that was dropped: `budget`, `duplicate`, `rank`."""
+
+
+class Retrieved(Contract):
+    missing: tuple[int, ...] = ()
+    chosen: tuple[Candidate, ...] = ()
+    dropped: tuple[Candidate, ...] = ()
+    """The near misses, best first."""
+    best_inside: tuple[ChunkRef, ...] = ()
+    best_outside: tuple[ChunkRef, ...] = ()
+    indexed_to: int = 0
+    covered_to: int = 0
+    found: int = 0
+    """How many chunks of the request matched at all."""
+    profile: str = ""
+    degraded: tuple[str, ...] = ()
+
+
+class Rerank(Contract):
+    """Score chunks of the request by reference: texts are read from the store, not sent."""
+
+    tenant: str
+    history: bytes
+    query: str
+    chunks: tuple[ChunkRef, ...]
+    chars: int
+    """Characters of each chunk that are scored."""
+
+
+class Reranked(Contract):
+    scores: tuple[float, ...] = ()
+    """In [0, 1], in the order of the chunks; empty where the reranker is down."""
+    threshold: float = 0.3
+    """Below this a text does not answer; `block_relevance_min`, or the scorer's own."""
+    same_text: tuple[bool, ...] = ()
+    """Whether a chunk is the query itself; such a chunk counts on neither side."""
+    degraded: tuple[str, ...] = ()
+
+
+class Failure(Contract):
+    """The reply of a handler that raised."""
+
+    kind: Literal["retryable", "permanent", "internal"]
+    part: str
+    message: str

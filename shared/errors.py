@@ -1,0 +1,64 @@
+"""Every error that Backscroll raises on purpose.
+
+    BackscrollError
+    ├── InvalidRequest            400  the client's body is wrong; names the field
+    ├── ContextLengthExceeded     400  head and last step cannot fit any prompt
+    ├── EngineUnavailable         502  the engine cannot be reached, or broke off
+    ├── NotFound                  404
+    ├── DependencyUnavailable     503  retryable: a part is down or too slow; hold and try again
+    └── PermanentFault            500  not retryable: this item can never succeed; dead letter
+
+``retryable`` decides between a delayed redelivery and a dead letter (shared/bus/settle.py);
+``status`` is what an HTTP client sees.
+"""
+
+from typing import ClassVar
+
+
+class BackscrollError(Exception):
+    retryable: ClassVar[bool] = False
+    status: ClassVar[int] = 500
+    code: ClassVar[str] = "internal_error"
+
+
+class InvalidRequest(BackscrollError):
+    status = 400
+    code = "invalid_request_error"
+
+    def __init__(self, message: str, field: str | None = None) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+class ContextLengthExceeded(BackscrollError):
+    status = 400
+    code = "context_length_exceeded"
+
+
+class EngineUnavailable(BackscrollError):
+    status = 502
+    code = "engine_unavailable"
+
+
+class NotFound(BackscrollError):
+    status = 404
+    code = "not_found"
+
+
+class DependencyUnavailable(BackscrollError):
+    """A server that Backscroll needs did not answer, or answered with an error that will pass.
+
+    ``part`` is a value of the ``X-Backscroll-Degraded`` header, e.g. ``embed_unavailable``.
+    """
+
+    retryable = True
+    status = 503
+    code = "dependency_unavailable"
+
+    def __init__(self, part: str, message: str) -> None:
+        super().__init__(message)
+        self.part = part
+
+
+class PermanentFault(BackscrollError):
+    code = "permanent_fault"

@@ -1,0 +1,89 @@
+"""A plan: what the prompt holds, decided by the assembler, rendered by the gateway.
+
+A plan never carries text: an excerpt is a place in the request, which the gateway cuts out of the
+very request that it answers (ADR 0002).
+"""
+
+from typing import Literal, NamedTuple
+
+from pydantic import BaseModel, ConfigDict
+
+
+class Excerpt(NamedTuple):
+    """A range of one unit of the request.
+
+    `start` and `end` are code points in the unit's text; `digest` is `text_digest` of the range.
+    """
+
+    position: int
+    unit: int
+    start: int
+    end: int
+    digest: str
+    tokens: int
+
+
+class Cut(NamedTuple):
+    """A range of one unit that is left out of the window, where the unit stands in it.
+
+    A cut is resolved once, by the gateway, and stays while the tip's line lives. `tokens` is what the
+    whole message costs after all of its cuts.
+    """
+
+    position: int
+    unit: int
+    start: int
+    end: int
+    tokens: int
+
+
+class Allowance(NamedTuple):
+    """The assembler's wish that a message be cut to this many tokens."""
+
+    position: int
+    tokens: int
+
+
+class Patch(NamedTuple):
+    """Excerpts anchored at the message that asked for them."""
+
+    position: int
+    excerpts: tuple[Excerpt, ...]
+
+
+class Layout(BaseModel):
+    """What of the history stands in the prompt, besides the head."""
+
+    model_config = ConfigDict(frozen=True)
+
+    window_start: int = 0
+    """Position from which on messages stand verbatim."""
+    pinned: tuple[int, ...] = ()
+    """Positions before the window that stand verbatim: the task of the turn it starts in."""
+    cuts: tuple[Cut, ...] = ()
+    block: tuple[Excerpt, ...] = ()
+    patches: tuple[Patch, ...] = ()
+
+
+Action = Literal["reuse", "cold", "evict", "expire", "rebuild", "cut"]
+"""Why the layout is as it is; `cut` is the gateway's own, without an assembler."""
+
+
+class Plan(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    layout: Layout
+    allowances: tuple[Allowance, ...] = ()
+    action: Action
+    reasons: tuple[str, ...] = ()
+    built_at: float
+    """When the block was built, seconds since the epoch."""
+    budget: dict[str, int] = {}
+    """The budget line by line, tokens."""
+    candidates: tuple[tuple[int | float | str, ...], ...] = ()
+    """What recall ranked, for the record (`Candidate`)."""
+    drift: dict[str, float] = {}
+    """The scores of the drift check."""
+    indexed_to: int = 0
+    covered_to: int = 0
+    degraded: tuple[str, ...] = ()

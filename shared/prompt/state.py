@@ -1,0 +1,29 @@
+"""The state under a tip: what a prompt held, kept for the request that continues it."""
+
+from pydantic import BaseModel, ConfigDict
+
+from shared.prompt.plan import Layout
+
+
+class Tip(BaseModel):
+    """Stored under the chain hash of a request's last message; written once or replaced whole."""
+
+    model_config = ConfigDict(frozen=True)
+
+    length: int
+    """Addressed messages of the request."""
+    layout: Layout
+    tokens: int
+    """The whole prompt."""
+    exact: bool
+    """`tokens` comes from the engine, not from an estimate."""
+    ratio: float
+    """Engine tokens per token of the upper bound, as last seen in this conversation."""
+    built_at: float
+    published_to: int = 0
+    indexed_to: int = 0
+    covered_to: int = 0
+    degraded: tuple[str, ...] = ()
+    """A tip with degradations passes on its window and cuts; its block and patches are not fresh."""
+    prompt_digest: str = ""
+    """Digest of the prompt as sent: a retry that renders the same replays it without recall."""
