@@ -1,0 +1,60 @@
+"""Upper bounds of token counts, where no tokenizer answers.
+
+The reference's coefficients (1.05 CJK, 1.05 digit, 0.7 other) hold for common Chinese, digits and
+letters only. Measured with Qwen's tokenizer they are 0.29 to 0.72 of the truth for emoji, rare CJK,
+mathematical signs, Devanagari and control characters. A byte-level tokenizer never makes more tokens
+than UTF-8 bytes, so bytes are the bound of every class that is not known to be cheaper.
+Measured with the same tokenizer, tokens per character: random letters .53 to .65, punctuation .65
+alone and 1.0 at worst, GB2312 level 1 hanzi 1.03, level 2 1.81.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+
+@dataclass(frozen=True)
+class Coefficients:
+    """Tokens per character of the classes that have one; the settings `tok_per_char_*`."""
+
+    cjk: float = 1.05
+    digit: float = 1.05
+    other: float = 0.7
+
+
+DEFAULT = Coefficients()
+ASTRAL = 0x10000
+"""Where the table ends; code points from here on are four UTF-8 bytes."""
+
+
+def _gb2312(first: int, last: int) -> list[int]:
+    """Code points of the GB2312 rows `first` to `last` (lead bytes)."""
+    rows = bytes(b for lead in range(first, last + 1) for trail in range(0xA1, 0xFF) for b in (lead, trail))
+    return [ord(c) for c in rows.decode("gb2312", errors="ignore")]
+
+
+@lru_cache(maxsize=4)
+def _weights(c: Coefficients) -> npt.NDArray[np.float32]:
+    """Tokens per code point; the last entry stands for everything beyond the basic plane."""
+    table = np.full(ASTRAL + 1, 3.0, dtype=np.float32)
+    table[:0x800] = 2.0
+    table[:0x80] = 1.0
+    table[ASTRAL] = 4.0
+    letters = [*range(0x41, 0x5B), *range(0x61, 0x7B), 0x20]
+    table[letters] = c.other
+    table[0x30:0x3A] = c.digit
+    table[_gb2312(0xD8, 0xF7)] = 2.0
+    table[_gb2312(0xB0, 0xD7)] = c.cjk
+    table[[ord(mark) for mark in "，。、！？：；（）“”"]] = c.cjk
+    return table
+
+
+def upper_bound(text: str, coefficients: Coefficients = DEFAULT) -> int:
+    """At least as many tokens as a byte-level tokenizer makes of the text; 0 for the empty text."""
+    if not text:
+        return 0
+    points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+    weights = _weights(coefficients)
+    return int(np.ceil(weights[np.minimum(points, ASTRAL)].sum(dtype=np.float64)))
