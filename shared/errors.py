@@ -7,6 +7,7 @@
     ├── NotFound                  404
     ├── DependencyUnavailable     503  retryable: a part is down or too slow; hold and try again
     └── PermanentFault            500  not retryable: this item can never succeed; dead letter
+        └── TextTooLarge          500  not as it is: a model server calls the input too large; split it
 
 ``retryable`` decides between a delayed redelivery and a dead letter (shared/bus/settle.py);
 ``status`` is what an HTTP client sees.
@@ -62,3 +63,7 @@ class DependencyUnavailable(BackscrollError):
 
 class PermanentFault(BackscrollError):
     code = "permanent_fault"
+
+
+class TextTooLarge(PermanentFault):
+    code = "text_too_large"

@@ -1,0 +1,58 @@
+"""One thread, the most urgent call first."""
+
+import asyncio
+import itertools
+import queue
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from enum import IntEnum
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+class Urgency(IntEnum):
+    """Smaller goes first."""
+
+    QUERY = 0
+    INGESTION = 1
+    STOP = 2
+
+
+class Worker:
+    """Runs calls one at a time in a thread of its own; equal urgency in the order of arrival.
+
+    A call that nobody waits for any more is dropped before it starts, never in its middle.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._calls: queue.PriorityQueue[tuple[Urgency, int, Callable[[], Any], Future[Any]]] = (
+            queue.PriorityQueue()
+        )
+        self._order = itertools.count()
+        # A daemon: a long batch must not keep the process from ending.
+        self._thread = threading.Thread(target=self._work, name=name, daemon=True)
+        self._thread.start()
+
+    async def run(self, urgency: Urgency, call: Callable[[], T]) -> T:
+        future: Future[T] = Future()
+        self._calls.put((urgency, next(self._order), call, future))
+        return await asyncio.wrap_future(future)
+
+    async def close(self) -> None:
+        """After the calls already waiting."""
+        self._calls.put((Urgency.STOP, next(self._order), lambda: None, Future()))
+        await asyncio.to_thread(self._thread.join)
+
+    def _work(self) -> None:
+        while True:
+            urgency, _, call, future = self._calls.get()
+            if urgency is Urgency.STOP:
+                return
+            if not future.set_running_or_notify_cancel():
+                continue
+            try:
+                future.set_result(call())
+            except Exception as error:
+                future.set_exception(error)
