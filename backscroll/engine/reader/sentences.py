@@ -1,0 +1,47 @@
+"""Texts to sentences, and which of them ask rather than say."""
+
+import re
+
+_BOUNDARY = re.compile(
+    r"(?<=[。！？；])|(?<=[.!?])(?<!Dr\.)(?<!Mr\.)(?<!Ms\.)(?<!Mrs\.)(?<!St\.)(?<!No\.)[\"'”)]?\s+|\n+"
+)
+_LEAD = re.compile(
+    r"^(?:\s|[-*>#|•]|\[[^\]]*\]|(?:User|Assistant|Tool|用户|助手|工具)\s*[:：])+", re.IGNORECASE
+)
+_QUESTION_END = re.compile(r"[?？][\"'”’)）\s]*$")
+_ENGLISH_ASK = re.compile(
+    r"^(?:(?:and|so|ok|okay|hey|sorry|please|also|one more|quick question)[,:]?\s+)*"
+    r"(?:what|which|who|whom|whose|when|where|why|how|remind me|tell me|do you (?:know|remember|recall)|"
+    r"can you (?:tell|remind|find|look)|could you (?:tell|remind|find|look))\b",
+    re.IGNORECASE,
+)
+_CHINESE_ASK = re.compile(
+    r"什么|多少|哪|谁|怎么|如何|几(?:号|点|楼|个|位|月|时|路)|吗$|呢$|告诉我|提醒我|还记得"
+)
+_TERMINAL = "。.！! "
+
+
+def sentences(text: str) -> list[str]:
+    """Non-empty sentences in order, without list marks, labels and speaker names before them."""
+    return [clean for raw in _BOUNDARY.split(text) if (clean := _LEAD.sub("", raw).strip())]
+
+
+def asks(sentence: str) -> bool:
+    """A question, or a request that is one: `Remind me what ...`, `告诉我……`."""
+    if _QUESTION_END.search(sentence) or _ENGLISH_ASK.match(sentence):
+        return True
+    return len(sentence) < 60 and bool(_CHINESE_ASK.search(sentence.rstrip(_TERMINAL)))
+
+
+def split_question(text: str) -> tuple[str | None, str]:
+    """The question that a message ends with (None: it says something), and the text before it.
+
+    Only the last line asks: what stands above it may be excerpts, with questions of their own.
+    """
+    above, _, last_line = text.rstrip().rpartition("\n")
+    said = sentences(last_line)
+    asked = [s for s in said if asks(s)]
+    if not asked:
+        return None, text
+    others = "\n".join(s for s in said if s not in asked)
+    return " ".join(asked), f"{above}\n{others}"
