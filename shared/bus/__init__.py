@@ -2,9 +2,9 @@
 
     from shared.bus import ASSEMBLE, CHUNKER, Bus, Delivery, Faulty, connect, provision
 
-    await provision(url, Limits(...))                       # once; safe to repeat, never updates silently
+    await provision(url, settings)                          # makes what is missing, returns what differs
     bus = await connect(url, service="chunker")             # raises DependencyUnavailable("bus_unavailable")
-    await bus.check()                                       # streams, durables, buckets are as expected
+    await bus.check(settings)                               # streams, durables, buckets are as expected
 
     # Events. Subject, stream and dedup id come from the event itself.
     await bus.publish(MessagesRecorded(...))                # acknowledged by the stream, or it raises
@@ -28,12 +28,33 @@ a growing delay and dead-lettered at its fifth delivery. Handlers must therefore
     reply = await bus.call(ASSEMBLE, Assemble(...), timeout_s=130)
 
 No responder, a timeout or a lost connection raise `DependencyUnavailable` with the part of the method
-(`assembler_unavailable`, `retriever_unavailable`) or `bus_unavailable`.
+(`assembler_unavailable`, `retriever_unavailable`, `rerank_unavailable`) or `bus_unavailable`.
 
     # State. Values are bytes; keys are hex digests.
     await bus.tips.put(key, value)
     await bus.tips.get_many(keys)                           # dict of those that exist, one round trip
 
     bus.is_connected
+    await bus.ready()                                       # readiness: raises where a durable is gone
     await bus.close()                                       # handlers finish, unstarted messages go back
 """
+
+from shared.bus.broker import Bus, connect, provision
+from shared.bus.settle import Delivery, Faulty
+from shared.bus.subjects import ASSEMBLE, CHUNKER, RERANK, RETRIEVE, TERMS, VECTORS, Durable, Method
+
+__all__ = [
+    "ASSEMBLE",
+    "CHUNKER",
+    "RERANK",
+    "RETRIEVE",
+    "TERMS",
+    "VECTORS",
+    "Bus",
+    "Delivery",
+    "Durable",
+    "Faulty",
+    "Method",
+    "connect",
+    "provision",
+]

@@ -1,0 +1,211 @@
+"""The `Bus`: what a service gets to talk to the others."""
+
+import asyncio
+import contextlib
+import hashlib
+import logging
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import nats.errors
+import structlog
+from faststream.nats import NatsBroker
+from nats.js import JetStreamContext
+
+from shared.bus import provision as provisioning
+from shared.bus import rpc, subjects
+from shared.bus.claims import Claims
+from shared.bus.codec import pack, to_json
+from shared.bus.consume import Consumer, E, Handler
+from shared.bus.state import State
+from shared.bus.subjects import Durable, Method
+from shared.contracts.base import Contract
+from shared.contracts.events import DeadLetter
+from shared.errors import DependencyUnavailable, PermanentFault
+from shared.settings import Settings
+from shared.telemetry import BUS_ERRORS
+
+log = structlog.get_logger(__name__)
+
+CONNECT_S = 10.0
+PUBLISH_S = 10.0
+PIPELINE = 256
+"""Publishes in flight; nats-py has no limit of its own."""
+
+
+class Bus:
+    """One connection. Everything raises `DependencyUnavailable("bus_unavailable", ...)` while it is lost."""
+
+    def __init__(self, url: str, *, service: str, inbox_prefix: str = "_INBOX") -> None:
+        self.service = service
+        self._disconnected: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.broker = NatsBroker(
+            url,
+            name=f"backscroll-{service}",
+            # The default of 60 attempts leaves a service deaf after two minutes without a server.
+            max_reconnect_attempts=-1,
+            reconnect_time_wait=1,
+            inbox_prefix=inbox_prefix,
+            disconnected_cb=self._on_disconnected,
+            reconnected_cb=self._on_reconnected,
+            error_cb=self._on_error,
+            apply_types=False,
+            logger=logging.getLogger("backscroll.bus"),
+            log_level=logging.DEBUG,
+        )
+        self._consumers: list[tuple[Consumer[Any], asyncio.Task[None]]] = []
+        self._durables: list[Durable[Any]] = []
+
+    async def start(self) -> None:
+        try:
+            async with asyncio.timeout(CONNECT_S):
+                await self.broker.start()
+        except (nats.errors.Error, OSError, TimeoutError) as error:
+            raise DependencyUnavailable(
+                "bus_unavailable", f"cannot connect: {type(error).__name__}"
+            ) from error
+        self.js: JetStreamContext = self.broker.connection.jetstream()
+        self.claims = Claims(self.js, provisioning.CLAIMS)
+        self.rpc_claims = Claims(self.js, provisioning.RPC_CLAIMS)
+        self.tips = State(self.js, provisioning.TIPS)
+
+    @property
+    def is_connected(self) -> bool:
+        return bool(self.broker.connection.is_connected)
+
+    async def check(self, settings: Settings) -> None:
+        """For the start. Raises `PermanentFault` with a line for each difference from what is expected."""
+        with _unavailable("check"):
+            lines = await provisioning.differences(self.js, provisioning.expected(settings))
+        if lines:
+            raise PermanentFault("; ".join(lines))
+
+    async def ready(self) -> None:
+        """For the readiness probe. A pull on a durable that was deleted looks healthy, so it asks."""
+        self._require_connection()
+        with _unavailable("not ready"):
+            for durable in self._durables:
+                await self.js.consumer_info(durable.stream, durable.name, timeout=2)
+        for consumer, task in self._consumers:
+            if task.done() and not consumer.stopping:
+                raise DependencyUnavailable("bus_unavailable", "a consumer has ended")
+
+    async def publish(self, event: Contract) -> None:
+        """Returns when the stream has the event. Equal events of two minutes are kept once."""
+        stream, subject = subjects.ROUTES[type(event)]
+        await self._publish(stream, subject(event), event)
+
+    async def publish_many(self, events: Iterable[Contract]) -> None:
+        """Pipelined. Raises after all have ended, where one failed; repeating them all is harmless."""
+        gate = asyncio.Semaphore(PIPELINE)
+
+        async def one(event: Contract) -> None:
+            async with gate:
+                await self.publish(event)
+
+        results = await asyncio.gather(*map(one, events), return_exceptions=True)
+        for result in results:
+            if isinstance(result, BaseException):
+                raise result
+
+    async def _publish(self, stream: str, subject: str, event: Contract) -> None:
+        self._require_connection()
+        content = hashlib.blake2b(subject.encode(), digest_size=16)
+        # The time of publishing is not content: a retry has another one.
+        content.update(to_json(event, exclude={"at"}))
+        body, claim = await self.claims.check_in(pack(to_json(event)))
+        with _unavailable(f"publish to {stream}"):
+            await self.broker.publish(
+                body,
+                subject,
+                headers={"Nats-Msg-Id": content.hexdigest(), **claim},
+                # Without a stream it is core NATS: no acknowledgement, silent loss.
+                stream=stream,
+                timeout=PUBLISH_S,
+            )
+
+    async def _bury(self, of: str, letter: DeadLetter) -> None:
+        await self._publish(subjects.DEADLETTERS, subjects.dead_letter(of, self.service), letter)
+
+    async def consume(
+        self, durable: Durable[E], handler: Handler[E], *, max_messages: int = 64, flush_ms: float = 10
+    ) -> None:
+        """Start handling a durable's events in batches; the package says what a handler may do."""
+        consumer = Consumer(
+            self.js,
+            durable,
+            handler,
+            service=self.service,
+            claims=self.claims,
+            bury=self._bury,
+            max_messages=max_messages,
+            flush_ms=flush_ms,
+        )
+        with _unavailable(f"consume {durable.name}"):
+            await consumer.bind()
+        self._durables.append(durable)
+        self._consumers.append((consumer, asyncio.create_task(consumer.run())))
+
+    async def serve(self, method: Method[rpc.Req, rpc.Rep], handler: rpc.Serve[rpc.Req, rpc.Rep]) -> None:
+        """Answer a method, up to 64 requests at a time; replicas share them."""
+        await rpc.serve(self.broker, self.rpc_claims, method, handler)
+
+    async def call(self, method: Method[rpc.Req, rpc.Rep], request: rpc.Req, *, timeout_s: float) -> rpc.Rep:
+        self._require_connection()
+        return await rpc.call(self.broker, self.rpc_claims, self._disconnected, method, request, timeout_s)
+
+    async def close(self) -> None:
+        """Running handlers finish and are settled; what they were not given goes back."""
+        for consumer, _ in self._consumers:
+            consumer.stop()
+        await asyncio.gather(*(task for _, task in self._consumers), return_exceptions=True)
+        if self.is_connected:
+            await self.broker.stop()
+        else:
+            await self.broker.connection.close()
+
+    def _require_connection(self) -> None:
+        # nats-py would buffer while it reconnects, and the caller would wait out its timeout.
+        if not self.is_connected:
+            raise DependencyUnavailable("bus_unavailable", "not connected")
+
+    async def _on_disconnected(self) -> None:
+        if not self._disconnected.done():
+            self._disconnected.set_result(None)
+        log.warning("bus_disconnected", service=self.service)
+
+    async def _on_reconnected(self) -> None:
+        self._disconnected = asyncio.get_running_loop().create_future()
+        log.info("bus_reconnected", service=self.service)
+
+    async def _on_error(self, error: Exception) -> None:
+        BUS_ERRORS.labels(self.service).inc()
+        log.warning("bus_error", service=self.service, error=type(error).__name__)
+
+
+async def connect(url: str, *, service: str, inbox_prefix: str = "_INBOX") -> Bus:
+    """A started `Bus`. Its streams are not looked at: that is `Bus.check`."""
+    bus = Bus(url, service=service, inbox_prefix=inbox_prefix)
+    await bus.start()
+    return bus
+
+
+async def provision(url: str, settings: Settings, *, update: bool = False) -> list[str]:
+    """Make the streams, durables and buckets that are missing; return what differs in those that exist.
+
+    `update` changes what differs and may be changed.
+    """
+    bus = await connect(url, service="provision")
+    try:
+        with _unavailable("provision"):
+            return await provisioning.ensure(bus.js, provisioning.expected(settings), update)
+    finally:
+        await bus.close()
+
+
+@contextlib.contextmanager
+def _unavailable(doing: str) -> Iterator[None]:
+    try:
+        yield
+    except (nats.errors.Error, OSError, TimeoutError) as error:
+        raise DependencyUnavailable("bus_unavailable", f"{doing}: {type(error).__name__}") from error

@@ -1,0 +1,127 @@
+"""How a message ends: acknowledged, handed back, or given up with a dead letter."""
+
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import structlog
+from nats.aio.msg import Msg
+
+from shared.bus.subjects import Durable
+from shared.contracts.base import Contract
+from shared.contracts.events import DeadLetter
+from shared.errors import BackscrollError
+from shared.telemetry import DEAD_LETTERS, REDELIVERIES
+
+log = structlog.get_logger(__name__)
+
+FIRST_DELAY_S = 0.5
+LONGEST_DELAY_S = 60.0
+TRIES = 5
+"""Deliveries of a message that fails for an unknown reason. A bug may be gone with the next replica."""
+LONGEST_REASON = 200
+
+E = TypeVar("E", bound=Contract)
+
+
+@dataclass(frozen=True)
+class Delivery(Generic[E]):
+    """An event as it was delivered. `deliveries` counts from 1."""
+
+    event: E
+    stream: str
+    sequence: int
+    deliveries: int
+
+
+@dataclass(frozen=True)
+class Faulty:
+    """One item of an event that can never succeed. `item` is its JSON."""
+
+    delivery: Delivery[Contract]
+    item: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class HandBack:
+    delay_s: float
+
+
+@dataclass(frozen=True)
+class GiveUp:
+    reason: str
+
+
+def retry_delay(deliveries: int) -> float:
+    """Doubling from `FIRST_DELAY_S`: consumer back-off does not apply to a negative acknowledgement."""
+    return float(min(LONGEST_DELAY_S, FIRST_DELAY_S * 2 ** min(deliveries - 1, 16)))
+
+
+def outcome(error: Exception, deliveries: int) -> HandBack | GiveUp:
+    """A retryable error never ends a message, however often it was delivered."""
+    if isinstance(error, BackscrollError):
+        if error.retryable:
+            return HandBack(retry_delay(deliveries))
+        return GiveUp(f"{error.code}: {error}"[:LONGEST_REASON])
+    if deliveries < TRIES:
+        return HandBack(retry_delay(deliveries))
+    # The text of an unknown error may hold content; its type does not.
+    return GiveUp(f"{type(error).__name__}, {deliveries} deliveries")
+
+
+class InFlight(Generic[E]):
+    """The messages of one fetch that are not settled yet, and the only way to settle them."""
+
+    def __init__(
+        self,
+        messages: list[Msg],
+        durable: Durable[E],
+        service: str,
+        bury: Callable[[str, DeadLetter], Awaitable[None]],
+    ) -> None:
+        self._open = {m.metadata.sequence.stream: m for m in messages}
+        self._durable = durable
+        self._service = service
+        self._bury = bury
+
+    @property
+    def messages(self) -> list[Msg]:
+        return list(self._open.values())
+
+    async def ack(self, sequence: int) -> None:
+        await self._open.pop(sequence).ack()
+
+    async def hand_back(self, sequence: int, delay_s: float) -> None:
+        REDELIVERIES.labels(self._durable.name).inc()
+        await self._open.pop(sequence).nak(delay=delay_s)
+
+    async def give_up(self, sequence: int, reason: str, item: str) -> None:
+        """Dead letter first: a crash in between repeats it under the same id instead of losing it."""
+        message = self._open[sequence]
+        await self._letter(message, reason, item)
+        del self._open[sequence]
+        line = " ".join(reason.split()).encode("ascii", "replace")
+        await message._client.publish(message.reply, b"+TERM " + line)
+
+    async def give_up_item(self, faulty: Faulty) -> None:
+        await self._letter(self._open[faulty.delivery.sequence], faulty.reason, faulty.item)
+
+    async def heartbeat(self) -> None:
+        for message in self.messages:
+            await message.in_progress()
+
+    async def _letter(self, message: Msg, reason: str, item: str) -> None:
+        sequence = message.metadata.sequence.stream
+        letter = DeadLetter(
+            stream=self._durable.stream,
+            sequence=sequence,
+            service=self._service,
+            reason=reason,
+            at=time.time(),
+            item=item,
+        )
+        await self._bury(message.subject, letter)
+        DEAD_LETTERS.labels(self._service).inc()
+        log.error("dead_letter", stream=letter.stream, sequence=sequence, reason=reason)

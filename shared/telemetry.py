@@ -1,0 +1,81 @@
+"""Logs and metrics of every service.
+
+Logs are JSON lines on stderr and never hold content: no message text, no prompt, no key. Metrics are
+module-level, so that five services in one process share one registry and register nothing twice.
+"""
+
+import logging
+import sys
+from typing import Any
+
+import structlog
+from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, Counter, Gauge, Histogram, generate_latest
+from starlette.requests import Request
+from starlette.responses import Response
+
+DEGRADATIONS = Counter(
+    "backscroll_degradations", "Requests served without a part; `part` as in X-Backscroll-Degraded.", ["part"]
+)
+DEAD_LETTERS = Counter("backscroll_dead_letters", "Items given up.", ["service"])
+BUS_ERRORS = Counter("backscroll_bus_errors", "Errors that the bus client reported by itself.", ["service"])
+REDELIVERIES = Counter("backscroll_redeliveries", "Messages handed back to be delivered again.", ["durable"])
+HOLDS = Counter(
+    "backscroll_holds", "Times a batch was held because a dependency was down.", ["durable", "part"]
+)
+RPC_SECONDS = Histogram(
+    "backscroll_rpc_seconds",
+    "From request to reply, at the caller.",
+    ["method", "outcome"],
+    buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 180),
+)
+CHUNKS = Counter("backscroll_chunks", "Chunks cut.")
+EMBEDS_QUEUED = Gauge("backscroll_embeds_queued", "Texts that wait for a vector in this process.")
+EMBEDS_DONE = Counter("backscroll_embeds_done", "Texts embedded.")
+EMBED_ERRORS = Counter("backscroll_embed_errors", "Embedding calls that failed.")
+REQUESTS = Counter(
+    "backscroll_requests", "Client requests by what happened to the prompt.", ["action", "status"]
+)
+EXCERPTS_DROPPED = Counter("backscroll_excerpts_dropped", "Excerpts whose digest did not match the request.")
+
+
+def configure_logging(level: str = "info") -> None:
+    """Route structlog and the standard library through one JSON renderer. Safe to repeat."""
+    stamp: list[Any] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_logger_name,
+        structlog.stdlib.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        # Frames without locals: locals hold message text and keys.
+        structlog.processors.format_exc_info,
+    ]
+    structlog.configure(
+        processors=[
+            structlog.stdlib.filter_by_level,
+            *stamp,
+            structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
+        ],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=False,
+    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=stamp,
+            processors=[
+                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                structlog.processors.JSONRenderer(),
+            ],
+        )
+    )
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(level.upper())
+    # httpx logs every URL at info; uvicorn's access log doubles the record.
+    for name in ("httpx", "httpcore", "uvicorn.access"):
+        logging.getLogger(name).setLevel(logging.WARNING)
+
+
+async def metrics(_: Request) -> Response:
+    """The `/metrics` endpoint, as a Starlette route."""
+    return Response(generate_latest(REGISTRY), media_type=CONTENT_TYPE_LATEST)
