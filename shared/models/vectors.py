@@ -41,7 +41,8 @@ def _normalised(vector: npt.NDArray[np.float64]) -> Vector:
     if largest < 1e-12:
         raise DependencyUnavailable(PART, "an embedding is zero")
     scaled = vector / largest
-    return (scaled / np.linalg.norm(scaled)).astype(np.float32)
+    unit: Vector = (scaled / np.linalg.norm(scaled)).astype(np.float32)
+    return unit
 
 
 def pooled(vectors: Sequence[Vector], weights: Sequence[float]) -> Vector:
