@@ -10,7 +10,8 @@ BARE_RUN = 512
 _DATA_URI = re.compile(r"data:[\w.+-]+/[\w.+-]+(?:;[\w=.+-]+)*;base64,(?:[A-Za-z0-9+/=_-]|%[0-9A-Fa-f]{2})*")
 # One line, or lines of one width as PEM and MIME wrap them.
 _BARE = re.compile(
-    r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{60,}(?:\r?\n[A-Za-z0-9+/_-]{60,})*(?:\r?\n[A-Za-z0-9+/_-]+)?={0,2}"
+    r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{60,}(?:\r?\n[A-Za-z0-9+/_-]{60,})*"
+    r"(?:\r?\n(?:[A-Za-z0-9+/_-]{20,}|[A-Za-z0-9+/_-]+=)={0,2}(?=\r?\n|\Z))?={0,2}"
 )
 _EXTENDS = regex.compile(r"[\p{Grapheme_Cluster_Break=Extend}\p{GCB=ZWJ}\p{GCB=SpacingMark}]*")
 _PREPENDS = regex.compile(r"\p{GCB=Prepend}")
