@@ -18,7 +18,9 @@ class Assemble(Contract):
     tenant: str
     session: str
     history: bytes
-    """`History.pack()`: some 30 bytes a message, no bodies."""
+    """`History.pack()`: some 30 bytes a message, no bodies; tokens as the engine counts them."""
+    ratio: float
+    """Engine tokens per upper-bound token in this conversation; chunks are counted by the bound."""
     head_tokens: int
     window: int
     """The engine's window, tokens."""
@@ -53,7 +55,7 @@ class Retrieve(Contract):
     search: tuple[SearchText, ...]
     query_tokens: int
     budget: int
-    """Tokens to choose for; 0 ranks only, for the drift check."""
+    """Upper-bound tokens to choose for, labels included; 0 ranks only, for the drift check."""
     must_take: tuple[ChunkRef, ...] = ()
     """Chunks taken for certain: the ones that a drift was found by."""
     check_from: int

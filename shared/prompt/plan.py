@@ -8,11 +8,17 @@ from typing import Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
+FRAME_TOKENS = 160
+"""Upper bound of the lines that open and close a block or patch."""
+TURN_LABEL_TOKENS = 32
+"""Upper bound of the label that an excerpt stands under."""
+
 
 class Excerpt(NamedTuple):
     """A range of one unit of the request.
 
-    `start` and `end` are code points in the unit's text; `digest` is `text_digest` of the range.
+    `start` and `end` are code points in the unit's text; `digest` is `text_digest` of the range;
+    `tokens` is the upper bound, label included.
     """
 
     position: int
@@ -26,8 +32,8 @@ class Excerpt(NamedTuple):
 class Cut(NamedTuple):
     """A range of one unit that is left out of the window, where the unit stands in it.
 
-    A cut is resolved once, by the gateway, and stays while the tip's line lives. `tokens` is what the
-    whole message costs after all of its cuts.
+    A cut is resolved once, by the gateway, and stays while the tip's line lives. `tokens` is the upper
+    bound of the whole message after all of its cuts.
     """
 
     position: int
@@ -38,7 +44,7 @@ class Cut(NamedTuple):
 
 
 class Allowance(NamedTuple):
-    """The assembler's wish that a message be cut to this many tokens."""
+    """The assembler's wish that a message be cut to this many engine tokens."""
 
     position: int
     tokens: int

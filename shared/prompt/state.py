@@ -14,9 +14,11 @@ class Tip(BaseModel):
     """Addressed messages of the request."""
     layout: Layout
     tokens: int
-    """The whole prompt."""
+    """The whole prompt: never below what the engine counts."""
     exact: bool
     """`tokens` comes from the engine, not from an estimate."""
+    head_tokens: int
+    """Upper bound of the head; a head that changed is counted anew."""
     ratio: float
     """Engine tokens per token of the upper bound, as last seen in this conversation."""
     built_at: float
@@ -25,5 +27,3 @@ class Tip(BaseModel):
     covered_to: int = 0
     degraded: tuple[str, ...] = ()
     """A tip with degradations passes on its window and cuts; its block and patches are not fresh."""
-    prompt_digest: str = ""
-    """Digest of the prompt as sent: a retry that renders the same replays it without recall."""

@@ -58,3 +58,10 @@ def upper_bound(text: str, coefficients: Coefficients = DEFAULT) -> int:
     points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
     weights = _weights(coefficients)
     return int(np.ceil(weights[np.minimum(points, ASTRAL)].sum(dtype=np.float64)))
+
+
+def tail_within(text: str, tokens: int, coefficients: Coefficients = DEFAULT) -> int:
+    """How many characters at the end of the text cost at most so many tokens."""
+    points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+    costs = np.cumsum(_weights(coefficients)[np.minimum(points, ASTRAL)][::-1], dtype=np.float64)
+    return int(np.searchsorted(costs, tokens, side="right"))

@@ -1,0 +1,235 @@
+"""The assembled path: publish, plan, render, count, and never send what does not fit."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from services.gateway.clamp import clamped
+from services.gateway.local import local_plan
+from services.gateway.measure import Measure, Measured, prompt_bound, ratio_of
+from services.gateway.prepared import Policy, Prepared
+from services.gateway.publish import publish
+from services.gateway.request import Request
+from services.gateway.tips import Tips
+from shared.bus import ASSEMBLE, Bus
+from shared.contracts.rpc import Assemble
+from shared.errors import ContextLengthExceeded, DependencyUnavailable
+from shared.prompt.budget import Budget, plan_budget
+from shared.prompt.converge import shrinkings
+from shared.prompt.cut import cut_to
+from shared.prompt.place import anchor_of, evict
+from shared.prompt.plan import Allowance, Cut, Layout, Plan
+from shared.prompt.render import Rendered, render
+from shared.prompt.state import Tip
+from shared.telemetry import EXCERPTS_DROPPED
+from shared.tokens.counter import EngineCounter
+from shared.tokens.estimate import Coefficients
+
+ASSEMBLE_TIMEOUT_S = 60.0
+FIRST_POLL_S = 0.02
+LAST_POLL_S = 0.5
+REPUBLISH_S = 5.0
+SEARCH_CHARS_PER_TOKEN = 4
+NOT_FRESH = frozenset(
+    {
+        "retriever_unavailable",
+        "assembler_unavailable",
+        "bus_unavailable",
+        "index_incomplete",
+        "embed_unavailable",
+    }
+)
+"""Degradations under which recall was less than it can be: the next request builds its block anew."""
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A layout, rendered and counted."""
+
+    layout: Layout
+    rendered: Rendered
+    messages: list[bytes]
+    measured: Measured
+    missed: str | None
+
+
+class Assembly:
+    def __init__(
+        self, bus: Bus, tips: Tips, counter: EngineCounter, policy: Policy, clock: Callable[[], float]
+    ) -> None:
+        self.measure = Measure(counter)
+        self._bus = bus
+        self._tips = tips
+        self._policy = policy
+        self._clock = clock
+
+    async def assemble(self, request: Request, session: str, done: Prepared) -> Prepared:
+        done.mode = "assembled"
+        with done.stage("publish"):
+            await self._publish(request, session, done)
+        ratio = done.parent.ratio if done.parent else await self._sample(request, done)
+        plan, draft = await self._plan(request, session, done, ratio)
+        if draft.measured.tokens > done.limit:
+            # Counted exactly, the ratio is known; counted by the bound, only the bound is safe.
+            true = ratio_of(draft.measured.tokens, prompt_bound(request, draft.layout))
+            ratio = max(true if draft.measured.exact else 1.0, ratio)
+            done.shrunk.append("planned again with the true counts")
+            plan, draft = await self._plan(request, session, done, ratio)
+        if draft.measured.tokens > done.limit:
+            draft = await self._converge(request, done, plan, draft)
+        await self._finish(request, done, plan, draft, ratio)
+        return done
+
+    async def _publish(self, request: Request, session: str, done: Prepared) -> None:
+        try:
+            positions = range(done.published_to, len(request.shape))
+            await publish(self._bus, request, session, positions, self._clock())
+            done.published_to = len(request.shape)
+        except DependencyUnavailable as down:
+            done.degrade(down.part)
+
+    async def _sample(self, request: Request, done: Prepared) -> float:
+        """Without a tip nothing is known of this text; the newest messages are counted."""
+        placement = evict(request.shape.history(1.0), None, self._budget(request, done, 1.0), 1.0)
+        layout = resolve(request, placement.layout(), placement.allowances, 1.0, self._policy.coefficients)
+        _, messages = rendered(request, layout)
+        with done.stage("count"):
+            return await self.measure.sample_ratio(request, layout, messages)
+
+    def _budget(self, request: Request, done: Prepared, ratio: float) -> Budget:
+        head = int(np.ceil(request.head_tokens * ratio))
+        return plan_budget(done.window, request.max_tokens, head, self._policy.limits)
+
+    async def _plan(self, request: Request, session: str, done: Prepared, ratio: float) -> tuple[Plan, Draft]:
+        budget = self._budget(request, done, ratio)
+        with done.stage("assemble"):
+            try:
+                plan = await self._ask(request, session, done, budget, ratio)
+            except DependencyUnavailable as down:
+                history = request.shape.history(ratio)
+                plan = local_plan(history, done.parent, budget, ratio, self._clock(), down.part)
+        for part in plan.degraded:
+            done.degrade(part)
+        layout = resolve(request, plan.layout, plan.allowances, ratio, self._policy.coefficients)
+        return plan, await self._draft(request, done, layout)
+
+    async def _ask(
+        self, request: Request, session: str, done: Prepared, budget: Budget, ratio: float
+    ) -> Plan:
+        """Ask until the terms of what is older than the window are there, or `embed_wait_s` is over."""
+        now = self._clock()
+        deadline, republish_at, delay = now + self._policy.embed_wait_s, now + REPUBLISH_S, FIRST_POLL_S
+        query = Assemble(
+            tenant=request.reader.tenant,
+            session=session,
+            history=request.shape.history(ratio).pack(),
+            ratio=ratio,
+            head_tokens=budget.head,
+            window=done.window,
+            max_tokens=request.max_tokens,
+            search=request.search_texts(int(budget.query * SEARCH_CHARS_PER_TOKEN / ratio)),
+            tip=done.parent,
+            at=now,
+            wait_for_index="bus_unavailable" not in done.degraded,
+        )
+        while True:
+            reply = await self._bus.call(ASSEMBLE, query, timeout_s=ASSEMBLE_TIMEOUT_S)
+            if reply.plan is not None:
+                return reply.plan
+            now = self._clock()
+            if now >= deadline:
+                query = query.model_copy(update={"wait_for_index": False})
+                continue
+            if now >= republish_at:
+                republish_at = now + REPUBLISH_S
+                await publish(self._bus, request, session, reply.missing, now)
+            await asyncio.sleep(delay)
+            delay = min(delay * 1.5, LAST_POLL_S)
+
+    async def _draft(self, request: Request, done: Prepared, layout: Layout) -> Draft:
+        with done.stage("render"):
+            view, messages = rendered(request, layout)
+        with done.stage("count"):
+            measured, missed = await self.measure.measure(request, layout, messages, done.parent, done.limit)
+        return Draft(layout, view, messages, measured, missed)
+
+    async def _converge(self, request: Request, done: Prepared, plan: Plan, draft: Draft) -> Draft:
+        """Give way until it fits; counted by the ratio on the way, by the engine where that says yes."""
+        worth = {(c[0], c[1], c[3]): float(c[11]) for c in plan.candidates}
+        smaller = shrinkings(
+            draft.layout,
+            request.shape.history(1.0),
+            request.units,
+            lambda position, unit, start: worth.get((position, unit, start), float(position)),
+            self._policy.coefficients,
+            least_tokens=max(done.limit - request.head_tokens, 0) // 2,
+        )
+        ratio = ratio_of(draft.measured.tokens, prompt_bound(request, draft.layout))
+        layout = draft.layout
+        for gave_up, layout in smaller:
+            done.shrunk.append(gave_up)
+            if prompt_bound(request, layout) * ratio <= done.limit:
+                draft = await self._draft(request, done, layout)
+                if draft.measured.tokens <= done.limit:
+                    return draft
+        draft = await self._draft(request, done, layout)
+        if draft.measured.tokens <= done.limit:
+            return draft
+        raise ContextLengthExceeded(
+            f"This model's maximum context length is {done.window} tokens. The system prompt, the tools "
+            f"and the last message alone need about {draft.measured.tokens} tokens, and "
+            f"{done.window - done.limit} are kept for the answer. Please shorten them."
+        )
+
+    async def _finish(self, request: Request, done: Prepared, plan: Plan, draft: Draft, ratio: float) -> None:
+        """The tip is written before the prompt is forwarded, so that a retry finds it."""
+        if draft.missed:
+            done.degrade(draft.missed)
+        done.plan, done.layout, done.measured = plan, draft.layout, draft.measured
+        done.rejected = draft.rendered.rejected
+        EXCERPTS_DROPPED.inc(done.rejected)
+        changed = clamped(request, done, self._policy)
+        done.body = request.body.with_messages(draft.messages, changed)
+        exact = draft.measured.exact
+        done.tip = Tip(
+            length=len(request.shape),
+            layout=draft.layout,
+            tokens=draft.measured.tokens,
+            exact=exact,
+            head_tokens=request.head_tokens,
+            ratio=ratio_of(draft.measured.tokens, prompt_bound(request, draft.layout)) if exact else ratio,
+            built_at=plan.built_at,
+            published_to=done.published_to,
+            indexed_to=plan.indexed_to,
+            covered_to=plan.covered_to,
+            degraded=tuple(part for part in done.degraded if part in NOT_FRESH),
+        )
+        with done.stage("tip"):
+            try:
+                await self._tips.put(request, done.tip)
+            except DependencyUnavailable as down:
+                done.degrade(down.part)
+
+
+def resolve(
+    request: Request,
+    layout: Layout,
+    allowances: tuple[Allowance, ...],
+    ratio: float,
+    coefficients: Coefficients,
+) -> Layout:
+    """Turns what a message may cost into ranges of its texts, which then stay."""
+    cuts: list[Cut] = list(layout.cuts)
+    for position, tokens in allowances:
+        bound = int(request.shape.tokens[position])
+        allowed = int(tokens / ratio)
+        cuts += cut_to(position, request.units(position), bound, allowed, coefficients)
+    return layout.model_copy(update={"cuts": tuple(sorted(cuts))})
+
+
+def rendered(request: Request, layout: Layout) -> tuple[Rendered, list[bytes]]:
+    anchor = anchor_of(request.shape.roles, layout)
+    view = render(layout, len(request.shape), anchor, request)
+    return view, request.render(view)

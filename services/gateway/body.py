@@ -1,0 +1,71 @@
+"""A request body, split into raw fields and raw messages without parsing what is inside them.
+
+The hot path is a body of several megabytes of which only the last messages are new. The raw bytes of
+each message name it (services/gateway/request.py), and what is kept is forwarded as it came.
+"""
+
+import json
+from dataclasses import dataclass, field
+
+import msgspec
+import orjson
+
+from shared.errors import InvalidRequest
+
+_fields = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_items = msgspec.json.Decoder(list[msgspec.Raw])
+
+
+@dataclass(frozen=True)
+class Body:
+    raw: bytes
+    fields: dict[str, bytes]
+    """Every field but `messages`, as it came, in its order."""
+    messages: list[bytes]
+    values: dict[str, object] = field(default_factory=dict)
+    """The few fields that Backscroll reads, parsed."""
+
+    def with_messages(self, messages: list[bytes], changed: dict[str, bytes]) -> bytes:
+        """The body with other messages and some fields set; everything else keeps its bytes and place."""
+        fields = self.fields | changed
+        parts = [
+            orjson.dumps(name) + b":" + (b"[" + b",".join(messages) + b"]" if name == "messages" else raw)
+            for name, raw in fields.items()
+        ]
+        return b"{" + b",".join(parts) + b"}"
+
+
+def split_body(raw: bytes, read: frozenset[str]) -> Body:
+    """Raises `InvalidRequest` naming the field."""
+    try:
+        fields = _fields.decode(raw)
+    except msgspec.ValidationError as error:
+        raise InvalidRequest("The body must be a JSON object.") from error
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise InvalidRequest(f"The body is not valid JSON: {error}") from error
+    if "messages" not in fields:
+        raise InvalidRequest("'messages' is required.", "messages")
+    try:
+        messages = [bytes(item) for item in _items.decode(fields["messages"])]
+    except (msgspec.ValidationError, msgspec.DecodeError) as error:
+        raise InvalidRequest("'messages' must be a list.", "messages") from error
+    if not messages:
+        raise InvalidRequest("'messages' must hold at least one message.", "messages")
+    plain = {name: (b"" if name == "messages" else bytes(value)) for name, value in fields.items()}
+    values = {name: load(plain[name], name) for name in read if name in plain}
+    return Body(raw, plain, messages, values)
+
+
+def load(raw: bytes, name: str) -> object:
+    """Parse one field or message. Lone surrogates, legal in JSON but not in UTF-8, become U+FFFD."""
+    try:
+        return orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        pass
+    try:
+        text = json.dumps(json.loads(raw), ensure_ascii=False)
+        whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+        value: object = json.loads(whole)
+    except (ValueError, RecursionError) as error:
+        raise InvalidRequest(f"'{name}' is not valid JSON: {error}", name) from error
+    return value

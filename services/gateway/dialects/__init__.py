@@ -1,0 +1,1 @@
+"""A dialect is one small module: read the body into the conversation, write it back, shape an error."""

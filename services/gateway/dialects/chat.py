@@ -1,0 +1,150 @@
+"""OpenAI Chat Completions."""
+
+import hashlib
+from typing import Any
+
+import orjson
+
+from services.gateway.body import load
+from shared.conversation.message import Call, Message, Part, PartKind, Speaker, unit_parts
+from shared.errors import InvalidRequest
+from shared.prompt.cut import apply_cuts
+from shared.prompt.render import Edit
+from shared.tokens.estimate import upper_bound
+
+READ_FIELDS = frozenset({"model", "stream", "max_tokens", "max_completion_tokens", "stream_options"})
+SPEAKERS: dict[str, Speaker] = {
+    "system": "system",
+    "developer": "system",
+    "user": "user",
+    "assistant": "assistant",
+    "tool": "tool",
+    "function": "tool",
+}
+TEXT_TYPES = {"text", "input_text", "output_text"}
+IMAGE_TYPES = {"image_url", "input_image", "image"}
+REASONING_TYPES = {"thinking", "redacted_thinking", "reasoning"}
+
+
+def read_message(raw: bytes, index: int, image_tokens: int) -> Message:
+    """Raises `InvalidRequest` naming the field, e.g. `messages[3].role`."""
+    where = f"messages[{index}]"
+    value = load(raw, where)
+    if not isinstance(value, dict):
+        raise InvalidRequest(f"'{where}' must be an object.", where)
+    role = value.get("role")
+    if not isinstance(role, str) or role not in SPEAKERS:
+        raise InvalidRequest(
+            f"'{where}.role' must be one of {', '.join(SPEAKERS)}; it is {role!r}.", f"{where}.role"
+        )
+    name = value.get("name")
+    if name is not None and not isinstance(name, str):
+        raise InvalidRequest(f"'{where}.name' must be a string.", f"{where}.name")
+    answers: tuple[str, ...] = ()
+    if SPEAKERS[role] == "tool":
+        answers = (_answered(value, role, where),)
+    kind = PartKind.RESULT if answers else PartKind.TEXT
+    return Message(
+        role=SPEAKERS[role],
+        parts=_parts(value.get("content"), kind, f"{where}.content", image_tokens),
+        calls=_calls(value, where),
+        name=name,
+        answers=answers,
+    )
+
+
+def _answered(value: dict[str, Any], role: str, where: str) -> str:
+    if role == "function":
+        return ""
+    call = value.get("tool_call_id")
+    if not isinstance(call, str):
+        raise InvalidRequest(f"'{where}.tool_call_id' must be a string.", f"{where}.tool_call_id")
+    return call
+
+
+def _parts(content: object, kind: PartKind, where: str, image_tokens: int) -> tuple[Part, ...]:
+    if content is None:
+        return ()
+    if isinstance(content, str):
+        return (Part(kind, text=content),) if content else ()
+    if not isinstance(content, list):
+        raise InvalidRequest(f"'{where}' must be a string, a list of parts or null.", where)
+    parts: list[Part] = []
+    for i, item in enumerate(content):
+        if not isinstance(item, dict) or not isinstance(item.get("type"), str):
+            raise InvalidRequest(f"'{where}[{i}]' must be an object with a 'type'.", f"{where}[{i}]")
+        if item["type"] in TEXT_TYPES:
+            if not isinstance(item.get("text"), str):
+                raise InvalidRequest(f"'{where}[{i}].text' must be a string.", f"{where}[{i}].text")
+            parts.append(Part(kind, text=item["text"]))
+        elif item["type"] not in REASONING_TYPES:
+            parts.append(_opaque(item, image_tokens))
+    return tuple(p for p in parts if p.text or p.kind is PartKind.OPAQUE)
+
+
+def _opaque(item: dict[str, Any], image_tokens: int) -> Part:
+    kept = {key: value for key, value in item.items() if key != "cache_control"}
+    data = orjson.dumps(kept, option=orjson.OPT_SORT_KEYS)
+    tokens = image_tokens if item["type"] in IMAGE_TYPES else upper_bound(data.decode())
+    return Part(PartKind.OPAQUE, digest=hashlib.blake2b(data, digest_size=16).hexdigest(), tokens=tokens)
+
+
+def _calls(value: dict[str, Any], where: str) -> tuple[Call, ...]:
+    listed = value.get("tool_calls") or []
+    if not isinstance(listed, list):
+        raise InvalidRequest(f"'{where}.tool_calls' must be a list.", f"{where}.tool_calls")
+    legacy = value.get("function_call")
+    calls = [(call, f"{where}.tool_calls[{i}]") for i, call in enumerate(listed)]
+    if isinstance(legacy, dict):
+        calls.append(({"id": "", "function": legacy}, f"{where}.function_call"))
+    return tuple(_call(call, place) for call, place in calls)
+
+
+def _call(call: object, where: str) -> Call:
+    if not isinstance(call, dict):
+        raise InvalidRequest(f"'{where}' must be an object.", where)
+    function = call.get("function") or call.get("custom")
+    if not isinstance(function, dict) or not isinstance(function.get("name"), str):
+        raise InvalidRequest(f"'{where}.function.name' must be a string.", f"{where}.function")
+    arguments = function.get("arguments", function.get("input", ""))
+    text = arguments if isinstance(arguments, str) else orjson.dumps(arguments).decode()
+    identity = call.get("id", "")
+    if not isinstance(identity, str):
+        raise InvalidRequest(f"'{where}.id' must be a string.", f"{where}.id")
+    return Call(id=identity, name=function["name"], arguments=text)
+
+
+def edit_message(raw: bytes, message: Message, edit: Edit) -> bytes:
+    """The raw message with ranges left out and text put before or after; other fields stay as they are."""
+    value: Any = load(raw, "message")
+    content = value.get("content")
+    if isinstance(content, list):
+        value["content"] = _edit_parts(content, message, edit)
+        return orjson.dumps(value)
+    text = content if isinstance(content, str) else ""
+    value["content"] = edit.before + apply_cuts(text, [(c.start, c.end) for c in edit.cuts]) + edit.after
+    return orjson.dumps(value)
+
+
+def _edit_parts(content: list[dict[str, Any]], message: Message, edit: Edit) -> list[dict[str, Any]]:
+    """Units count the texts that are not empty, in order; so do the items here."""
+    items = [dict(item) for item in content]
+    texts = [i for i, item in enumerate(items) if item.get("type") in TEXT_TYPES and item.get("text")]
+    for cut in edit.cuts:
+        if cut.unit < len(unit_parts(message)) - len(message.calls):
+            item = items[texts[cut.unit]]
+            ranges = [(c.start, c.end) for c in edit.cuts if c.unit == cut.unit]
+            item["text"] = apply_cuts(content[texts[cut.unit]]["text"], ranges)
+    kind = content[texts[0]]["type"] if texts else "text"
+    before = [{"type": kind, "text": edit.before}] if edit.before else []
+    after = [{"type": kind, "text": edit.after}] if edit.after else []
+    return [*before, *items, *after]
+
+
+def new_user_message(text: str) -> bytes:
+    return orjson.dumps({"role": "user", "content": text})
+
+
+def error_body(message: str, code: str, status: int, field: str | None = None) -> bytes:
+    kind = "invalid_request_error" if status < 500 else "api_error"
+    return orjson.dumps({"error": {"message": message, "type": kind, "param": field, "code": code}})

@@ -1,0 +1,60 @@
+"""What is forwarded to the engine, and everything that the record tells about it."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Literal
+
+from services.gateway.measure import Measured
+from shared.prompt.budget import Limits
+from shared.prompt.plan import Layout, Plan
+from shared.prompt.state import Tip
+from shared.telemetry import DEGRADATIONS
+from shared.tokens.estimate import Coefficients
+
+
+@dataclass(frozen=True)
+class Policy:
+    """The settings of the same names."""
+
+    limits: Limits
+    coefficients: Coefficients
+    max_context: int
+    publish_from: float
+    embed_wait_s: float
+    clamp_margin_tokens: int
+    clamp_margin_div: int
+
+
+@dataclass
+class Prepared:
+    mode: Literal["passthrough", "assembled"]
+    window: int
+    limit: int
+    """What the prompt may cost: the window less slack and output reserve."""
+    measured: Measured
+    body: bytes = b""
+    layout: Layout = field(default_factory=Layout)
+    plan: Plan | None = None
+    parent: Tip | None = None
+    tip: Tip | None = None
+    shrunk: list[str] = field(default_factory=list)
+    rejected: int = 0
+    published_to: int = 0
+    degraded: list[str] = field(default_factory=list)
+    timings: dict[str, float] = field(default_factory=dict)
+    """Seconds by stage."""
+
+    def degrade(self, part: str) -> None:
+        if part not in self.degraded:
+            self.degraded.append(part)
+            DEGRADATIONS.labels(part=part).inc()
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.timings[name] = self.timings.get(name, 0.0) + time.perf_counter() - start

@@ -1,0 +1,144 @@
+"""One request as the gateway sees it: raw messages, their facts, the shape of its history."""
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+
+from services.gateway.body import Body, split_body
+from services.gateway.dialects import chat
+from shared.contracts.events import Unit
+from shared.contracts.rpc import SearchText
+from shared.conversation.address import chain, chain_root, tenant_key
+from shared.conversation.facts import Facts, FactsCache, Weights, facts_of
+from shared.conversation.message import Message, PartKind, units
+from shared.conversation.shape import Shape, shape_of
+from shared.errors import InvalidRequest
+from shared.prompt.render import Edit, Rendered
+from shared.tokens.estimate import upper_bound
+
+SEARCH_MESSAGES = 8
+"""Newest messages whose texts are searched with; with a decay of .7 the next would weigh below .06."""
+
+
+@dataclass(frozen=True)
+class Reader:
+    """What reading a request needs beside its body."""
+
+    tenant: str
+    weights: Weights
+    image_tokens: int
+    cache: FactsCache
+
+
+class Request:
+    """Raises `InvalidRequest` at construction for a body that cannot be read."""
+
+    def __init__(self, raw: bytes, reader: Reader) -> None:
+        self.reader = reader
+        self._messages: dict[int, Message] = {}
+        self.body: Body = split_body(raw, chat.READ_FIELDS)
+        self.model = self._string("model")
+        self.stream = bool(self.body.values.get("stream"))
+        self.max_tokens_field = (
+            "max_completion_tokens" if "max_completion_tokens" in self.body.values else "max_tokens"
+        )
+        self.max_tokens = self._positive(self.max_tokens_field)
+        self.key = tenant_key(reader.tenant)
+        facts = self._facts()
+        self.shape: Shape = shape_of(facts, self.key)
+        if not len(self.shape):
+            raise InvalidRequest(
+                "'messages' must hold at least one message that is not a system message.", "messages"
+            )
+
+    def _string(self, name: str) -> str:
+        value = self.body.values.get(name)
+        if not isinstance(value, str):
+            raise InvalidRequest(f"'{name}' must be a string.", name)
+        return value
+
+    def _positive(self, name: str) -> int | None:
+        value = self.body.values.get(name)
+        if value is None:
+            return None
+        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+            raise InvalidRequest(f"'{name}' must be a positive integer.", name)
+        return value
+
+    def _facts(self) -> list[Facts]:
+        key, get, blake2b = self.key, self.reader.cache.get, hashlib.blake2b
+        return [
+            get(blake2b(raw, digest_size=16, key=key).digest(), lambda i=i: self._fact(i))  # type: ignore[misc]
+            for i, raw in enumerate(self.body.messages)
+        ]
+
+    def _fact(self, index: int) -> Facts:
+        return facts_of(self._read(index), self.key, self.reader.weights)
+
+    def _read(self, index: int) -> Message:
+        return chat.read_message(self.body.messages[index], index, self.reader.image_tokens)
+
+    @cached_property
+    def chain(self) -> list[bytes]:
+        """The chain hash after each position."""
+        return chain(chain_root(self.key, self.model), self.shape.addresses)
+
+    @cached_property
+    def head_tokens(self) -> int:
+        """Upper bound of leading system messages and every field that becomes part of the prompt."""
+        coefficients = self.reader.weights.coefficients
+        texts = sum(
+            upper_bound(self.body.fields[name].decode(), coefficients)
+            for name in ("tools", "functions", "response_format")
+            if name in self.body.fields
+        )
+        return self.shape.head_tokens + texts + self.reader.weights.overhead
+
+    def message(self, position: int) -> Message:
+        found = self._messages.get(position)
+        if found is None:
+            found = self._messages[position] = self._read(self.shape.bodies[position])
+        return found
+
+    def units(self, position: int) -> tuple[Unit, ...]:
+        return units(self.message(position), self.shape.tools.get(position, ()))
+
+    def turn(self, position: int) -> int:
+        return int(self.shape.turns[position])
+
+    def role(self, position: int) -> int:
+        return int(self.shape.roles[position])
+
+    def search_texts(self, max_chars: int) -> tuple[SearchText, ...]:
+        """Texts to search with, newest first, each cut to its end."""
+        found = []
+        for position in range(len(self.shape) - 1, max(len(self.shape) - 1 - SEARCH_MESSAGES, -1), -1):
+            message = self.message(position)
+            text = "\n".join(p.text for p in message.parts if p.kind is not PartKind.OPAQUE)
+            calls = "\n".join(f"{c.name}({c.arguments})" for c in message.calls)
+            text = f"{text}\n{calls}".strip()
+            if text:
+                found.append(SearchText(message.role, text[-max_chars:]))
+        return tuple(found)
+
+    def render(self, rendered: Rendered) -> list[bytes]:
+        """The messages that the engine is sent: what stays keeps its bytes, head included."""
+        messages = list(self.body.messages[: self.shape.head])
+        if rendered.lead:
+            messages.append(chat.new_user_message(rendered.lead.rstrip("\n")))
+        for position in rendered.positions:
+            first, last = self.shape.firsts[position], self.shape.firsts[position + 1]
+            edit = rendered.edits.get(position)
+            if edit is None:
+                messages += self.body.messages[first:last]
+            else:
+                body = self.shape.bodies[position]
+                messages += self.body.messages[first:body]
+                messages.append(self._edited(position, edit))
+                messages += self.body.messages[body + 1 : last]
+        return messages
+
+    def _edited(self, position: int, edit: Edit) -> bytes:
+        return chat.edit_message(
+            self.body.messages[self.shape.bodies[position]], self.message(position), edit
+        )

@@ -1,0 +1,76 @@
+"""The budget of a prompt, line by line.
+
+The reference's formula is window - slack - reserve - head - recent - memory_min = memory. Its amounts
+are caps here: each is the smaller of the reference's value and a share of what is usable, so that any
+window from 2,048 up works, and so that room to grow is left. That room is what pays: without it the
+window evicts on up to 45% of requests, and each eviction is a cold prefix.
+"""
+
+from dataclasses import asdict, dataclass
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The settings of the same names."""
+
+    ctx_slack: int
+    gen_reserve_default: int
+    gen_reserve_max: int
+    recent_window_tokens: int
+    memory_min_tokens: int
+    memory_max_tokens: int
+    patch_max_tokens: int
+    query_max_tokens: int
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Engine tokens. `usable` is what the history, its block and its patches may cost together."""
+
+    window: int
+    slack: int
+    reserve: int
+    head: int
+    usable: int
+    recent: int
+    memory: int
+    memory_min: int
+    patch: int
+    query: int
+    task: int
+    """What a pinned task is cut to."""
+
+    def lines(self) -> dict[str, int]:
+        return asdict(self)
+
+
+def output_reserve(window: int, max_tokens: int | None, limits: Limits) -> int:
+    wanted = max_tokens or min(limits.gen_reserve_default, window // 32)
+    return min(wanted, limits.gen_reserve_max, window // 8)
+
+
+def plan_budget(window: int, max_tokens: int | None, head_tokens: int, limits: Limits) -> Budget:
+    """`usable` is negative where the head alone does not fit."""
+    reserve = output_reserve(window, max_tokens, limits)
+    usable = window - limits.ctx_slack - reserve - head_tokens
+    share = max(usable, 0)
+    return Budget(
+        window=window,
+        slack=limits.ctx_slack,
+        reserve=reserve,
+        head=head_tokens,
+        usable=usable,
+        recent=min(limits.recent_window_tokens, share // 4),
+        memory=min(limits.memory_max_tokens, share // 4),
+        memory_min=min(limits.memory_min_tokens, share // 64),
+        patch=min(limits.patch_max_tokens, _patch_share(share)),
+        query=min(limits.query_max_tokens, share // 128),
+        task=share // 8,
+    )
+
+
+def _patch_share(usable: int) -> int:
+    """1/16 up to 8K, falling to 1/32 from 32K on."""
+    low, high = 8192, 32_768
+    fall = min(max((usable - low) / (high - low), 0.0), 1.0)
+    return int(usable / 16 * (1 - fall / 2))

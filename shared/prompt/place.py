@@ -1,0 +1,111 @@
+"""What stays in the prompt, decided from token counts alone.
+
+The one decision that the assembler and, where there is no assembler, the gateway both make: does the
+inherited layout still fit (reuse), or does the window jump forward (eviction)?
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from shared.conversation.history import History, RoleCode
+from shared.prompt.budget import Budget
+from shared.prompt.plan import FRAME_TOKENS, Allowance, Cut, Excerpt, Layout, Patch
+from shared.prompt.state import Tip
+from shared.prompt.window import Tokens, Window, recent_window, step_starts, window_cost
+
+CUT_MARGIN_TOKENS = 24
+"""What the line that stands in place of a cut text costs at most."""
+SMALLEST_STEP_TOKENS = 64
+"""Room that a last step needs at the very least; below it nothing can be planned."""
+
+
+@dataclass(frozen=True)
+class Placement:
+    window: Window
+    allowances: tuple[Allowance, ...]
+    cuts: tuple[Cut, ...]
+    tokens: int
+    """Of the window and the pinned task, after cuts."""
+
+    def layout(self, block: tuple[Excerpt, ...] = (), patches: tuple[Patch, ...] = ()) -> Layout:
+        return Layout(
+            window_start=self.window.start,
+            pinned=self.window.pinned,
+            cuts=self.cuts,
+            block=block,
+            patches=patches,
+        )
+
+
+def tokens_after_cuts(history: History, cuts: tuple[Cut, ...], ratio: float) -> Tokens:
+    """Tokens of each message as it stands in the prompt, on the scale of the history."""
+    tokens = history.tokens.astype(np.int64)
+    for cut in cuts:
+        if cut.position < len(tokens):
+            tokens[cut.position] = min(int(tokens[cut.position]), int(np.ceil(cut.tokens * ratio)))
+    return tokens
+
+
+def excerpt_tokens(layout: Layout, ratio: float) -> int:
+    """What block and patches cost, engine tokens, as estimated."""
+    framed = [layout.block, *(p.excerpts for p in layout.patches)]
+    total = sum(FRAME_TOKENS + sum(e.tokens for e in excerpts) for excerpts in framed if excerpts)
+    return int(np.ceil(total * ratio))
+
+
+def inherit(history: History, tip: Tip, budget: Budget, ratio: float) -> Placement | None:
+    """The tip's layout, grown by the new messages; None where it no longer fits."""
+    tokens = tokens_after_cuts(history, tip.layout.cuts, ratio)
+    window = Window(tip.layout.window_start, tip.layout.pinned)
+    grown = int(tokens[window.start :].sum()) + sum(int(tokens[p]) for p in window.pinned)
+    if grown + excerpt_tokens(tip.layout, ratio) > budget.usable:
+        return None
+    return Placement(window, (), tip.layout.cuts, grown)
+
+
+def evict(history: History, tip: Tip | None, budget: Budget, ratio: float) -> Placement:
+    """The window after a jump: the recent turns at low water, at least the last step.
+
+    The last step is cut only if it does not fit beside `memory_min`. A cut that the tip made stays
+    where its message stays, so that what stands in the prompt keeps its bytes.
+    """
+    cuts = tip.layout.cuts if tip else ()
+    tokens = tokens_after_cuts(history, cuts, ratio)
+    window = recent_window(history, tokens, budget.recent, budget.task)
+    pinned = tuple(p for p in window.pinned if int(tokens[p]) > budget.task)
+    allowances = [Allowance(p, budget.task) for p in pinned]
+    task = window_cost(history, tokens, window, budget.task) - int(tokens[window.start :].sum())
+    room = budget.usable - budget.memory_min - task
+    last = window.start
+    if int(tokens[last:].sum()) > room and last == int(step_starts(history)[-1]):
+        allowances += share_out(range(last, len(history)), tokens, room)
+    allowed = {a.position: a.tokens for a in allowances}
+    kept = tuple(c for c in cuts if c.position >= window.start or c.position in window.pinned)
+    cost = sum(
+        min(int(tokens[p]), allowed.get(p, int(tokens[p])))
+        for p in (*window.pinned, *range(window.start, len(history)))
+    )
+    return Placement(window, tuple(allowances), tuple(c for c in kept if c.position not in allowed), cost)
+
+
+def share_out(positions: range, tokens: Tokens, room: int) -> list[Allowance]:
+    """One level for all that is above it, so that together they fit the room: the longest give way."""
+    sizes = sorted(int(tokens[p]) for p in positions)
+    level, left = room, room
+    for taken, size in enumerate(sizes):
+        level = left // (len(sizes) - taken)
+        if size > level:
+            break
+        left -= size
+    level = max(level - CUT_MARGIN_TOKENS, SMALLEST_STEP_TOKENS)
+    return [Allowance(p, level) for p in positions if int(tokens[p]) > level]
+
+
+def anchor_of(roles: npt.NDArray[np.uint8], layout: Layout) -> int | None:
+    """Where the memory block stands: in front of the first user message that is in the prompt."""
+    if layout.pinned:
+        return layout.pinned[0]
+    users = np.flatnonzero(roles[layout.window_start :] == RoleCode.USER)
+    return layout.window_start + int(users[0]) if len(users) else None
