@@ -1,0 +1,26 @@
+"""The second hop: what the best hits speak of and the question does not.
+
+"Who leads Falcon?" - "Marisol." - "Where does Marisol live?" stands in texts that share no word with the
+question about Falcon's lead. Measured on chained facts in 131K tokens at 8K: .00 -> 1.00 (two and three).
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from shared.text.terms import tokens
+
+BEST = 10
+"""Hits that terms are taken from."""
+SAMPLE = 100
+"""Hits that rarity is counted in. The store gives no document frequencies; among the best hits they
+order terms as well as those of the whole history do (LoCoMo .873/.842 against .875/.844), and equally
+rare ones in the order of the hits, which carries chained facts (.95 against .55)."""
+TERMS = 6
+
+
+def rare_terms(texts: Sequence[str], query: dict[str, float], weight: float) -> dict[str, float]:
+    """The six rarest terms of the ten best of `texts` (best first) that the query lacks, at `weight`."""
+    found = [list(dict.fromkeys(tokens(text))) for text in texts[:SAMPLE]]
+    frequency = Counter(token for text in found for token in text)
+    new = dict.fromkeys(token for text in found[:BEST] for token in text if token not in query)
+    return dict.fromkeys(sorted(new, key=lambda token: frequency[token])[:TERMS], weight)

@@ -1,0 +1,120 @@
+"""The scoring profiles: every choice that differs between kinds of conversation, side by side."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from services.retriever.score import Weights
+from shared.conversation.history import History, RoleCode
+from shared.settings import Settings
+
+TIE = 1e-6
+"""Recency at .30 costs .15 to .25 of all evidence found; as a tie break it costs nothing."""
+
+
+@dataclass(frozen=True)
+class Profile:
+    name: Literal["seed", "conversation", "agent"]
+    dense_only: bool
+    """Candidates come from vectors alone, as long as there are vectors."""
+    candidates: int | None
+    """Cap of candidates; a cap of 200 costs .056 at 256K tokens."""
+    dense_weight: float
+    smooth: bool
+    hop_weight: float
+    """Of the terms of the second hop; 0 for none."""
+    weights: Weights
+    rerank_head: int
+    """So many of the best fused are reranked."""
+    mmr_balance: float | None
+    token_exponent: float
+    """Value is score / max(tokens, `token_floor`) ** this; 0 is plain score order."""
+    token_floor: int
+    stop: float
+    """Nothing below this share of the best fused score is taken."""
+    near_duplicate: float | None
+    """A text is dropped when the chosen ones hold this share of it already."""
+    expand_ratio: float
+    """Share of the budget for the neighbours of the chosen."""
+
+
+def choose(settings: Settings, history: History) -> Profile:
+    """`auto`: `agent` when the turn that asks has tool steps."""
+    name = settings.profile
+    if name == "auto":
+        name = "agent" if _uses_tools(history) else "conversation"
+    if name == "seed":
+        return _seed(settings)
+    return _agent(settings) if name == "agent" else _conversation(settings)
+
+
+def _uses_tools(history: History) -> bool:
+    if not len(history):
+        return False
+    asking = history.turns == history.turns[-1]
+    return bool((history.roles[asking] == RoleCode.TOOL).any())
+
+
+def _seed(settings: Settings) -> Profile:
+    return Profile(
+        name="seed",
+        dense_only=True,
+        candidates=settings.retrieve_candidates,
+        dense_weight=1.0,
+        smooth=False,
+        hop_weight=0.0,
+        weights=Weights(
+            rerank=settings.score_w_rerank,
+            fused=0.0,
+            recency=settings.score_w_recency,
+            role=settings.score_w_role,
+        ),
+        rerank_head=settings.rerank_candidates,
+        mmr_balance=settings.mmr_lambda,
+        token_exponent=0.0,
+        token_floor=1,
+        stop=0.0,
+        near_duplicate=None,
+        expand_ratio=settings.context_expand_ratio,
+    )
+
+
+def _conversation(settings: Settings) -> Profile:
+    return Profile(
+        name="conversation",
+        dense_only=False,
+        candidates=None,
+        dense_weight=0.7,
+        smooth=True,
+        hop_weight=0.25,
+        weights=Weights(
+            rerank=settings.score_w_rerank, fused=1 - settings.score_w_rerank, recency=TIE, role=0.0
+        ),
+        rerank_head=settings.rerank_candidates,
+        mmr_balance=None,
+        token_exponent=1.0,
+        token_floor=128,
+        stop=0.05,
+        near_duplicate=None,
+        expand_ratio=0.0,
+    )
+
+
+def _agent(settings: Settings) -> Profile:
+    return Profile(
+        name="agent",
+        dense_only=False,
+        candidates=None,
+        dense_weight=0.7,
+        smooth=False,
+        hop_weight=0.0,
+        weights=Weights(
+            rerank=settings.score_w_rerank, fused=1 - settings.score_w_rerank, recency=TIE, role=0.0
+        ),
+        rerank_head=settings.rerank_candidates,
+        mmr_balance=None,
+        token_exponent=0.0,
+        token_floor=1,
+        stop=0.05,
+        near_duplicate=0.7,
+        expand_ratio=0.0,
+    )

@@ -1,0 +1,67 @@
+"""The small decisions: hop, neighbours, repetition, lifting, score."""
+
+import numpy as np
+import pytest
+
+from services.retriever.expand import neighbours
+from services.retriever.hop import rare_terms
+from services.retriever.lift import lifted
+from services.retriever.near import near_duplicates
+from services.retriever.score import Weights, recency, role_weight, score
+from tests.unit.services.retriever.support import Talk
+
+
+def test_the_hop_takes_the_rarest_terms_that_the_query_lacks() -> None:
+    texts = ["falcon lead marisol project", "project week granite", "project week orchid"]
+    terms = rare_terms(texts, {"falcon": 1.0, "lead": 1.0}, 0.25)
+    assert list(terms) == ["marisol", "granit", "orchid", "week", "project"]
+    assert set(terms.values()) == {0.25}
+
+
+def test_terms_come_from_the_best_hits_only_and_six_of_them() -> None:
+    best = ["juniper", "kestrel", "lantern", "nimbus", "onyx", "quartz", "topaz", "zircon", "cobalt", "ruby"]
+    found = list(rare_terms([*best, "basalt"], {}, 0.25))
+    assert len(found) == 6
+    assert found[0] == "junip"
+    assert "basalt" not in rare_terms([*best[:3], *["plain"] * 7, "basalt"], {}, 0.25)
+    assert "junip" not in rare_terms([*best, *["juniper"] * 5], {}, 0.25)
+
+
+def test_neighbours_are_the_next_units_and_parts() -> None:
+    unit_index = np.array([3, 4, 4, 4, 9])
+    part = np.array([0, 0, 1, 3, 0])
+    assert neighbours([1], unit_index, part) == [0, 2]
+    assert neighbours([2], unit_index, part) == [1]
+    assert neighbours([4, 0], unit_index, part) == [1]
+    assert neighbours([1, 0, 2], unit_index, part) == []
+
+
+def test_a_text_that_better_ones_hold_is_a_repetition() -> None:
+    body = "one two three four five six seven eight nine ten"
+    texts = {0: body, 1: "seven six five four three two one", 2: body + " eleven", 3: "", 4: "one two"}
+    assert near_duplicates([0, 1, 2, 3, 4], texts, 0.7) == {2}
+    assert near_duplicates([2, 0], texts, 0.7) == {0}
+
+
+def test_lifted_messages_are_outside_unmatched_and_enough_for_the_budget() -> None:
+    talk = Talk([("user", "x" * 40)] * 3 + [("assistant", "x" * 40)] * 3)
+    history = talk.history
+    scores = np.array([5.0, 4.0, 3.0, 0.0, 1.0, 2.0])
+    matched, everywhere = np.array([0]), np.ones(6, dtype=bool)
+    assert lifted(history, scores, matched, everywhere, 128, 10_000).tolist() == [1, 2, 5, 4]
+    assert lifted(history, scores, matched, everywhere, 128, 1).tolist() == [1]
+    outside = np.array([True, True, False, True, True, True])
+    assert lifted(history, scores, matched, outside, 128, 10_000).tolist() == [1, 5, 4]
+
+
+def test_recency_decays_slower_the_longer_the_conversation() -> None:
+    assert recency(np.array([10]), 10).tolist() == [1.0]
+    assert recency(np.array([0]), 32)[0] == pytest.approx(np.exp(-1))
+    assert recency(np.array([0]), 10_000)[0] == pytest.approx(np.exp(-2))
+
+
+def test_the_formula() -> None:
+    assert role_weight(np.array([0, 1, 2, 9], dtype=np.uint8)).tolist() == [1.0, 0.8, 0.4, 0.5]
+    weights = Weights(rerank=0.55, fused=0.0, recency=0.30, role=0.15)
+    one = [np.array([v]) for v in (0.8, 0.9, 0.5, 1.0)]
+    assert score(weights, *one)[0] == pytest.approx(0.55 * 0.8 + 0.30 * 0.5 + 0.15)
