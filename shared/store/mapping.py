@@ -1,0 +1,162 @@
+"""What is written for a message, and how it is read back: pure, and the same for every adapter.
+
+A point is either a chunk or a message's marker. Ids are UUIDv5 over tenant, address, unit and part, so
+that writing twice writes the same. The address enters by its key, as every read names it: texts can then
+be fetched by id instead of being searched for.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+from uuid import UUID, uuid5
+
+from shared.contracts.base import Kind, Role
+from shared.contracts.events import Chunk
+from shared.conversation.address import address_key
+from shared.store.port import IndexedMessage, LightChunk, Origin, Vector
+from shared.text.terms import Terms
+
+DENSE = "dense"
+TERMS = "terms"
+NAMESPACE = UUID("8f0d6f8c-3a1e-5d0b-9d43-6f0a5be1c7a2")
+
+LIGHT = ["address", "unit", "part", "start", "end", "tokens", "role", "kind", "tool", "digest"]
+KEY = ["address", "unit", "part"]
+
+MAX_BATCH_BYTES = 16 * 1024**2
+"""A Qdrant server refuses bodies above 32 MiB; half of it leaves room for escapes in JSON."""
+MAX_BATCH_POINTS = 512
+"""Edge holds its lock for a whole update: small ones keep a search beside ingestion quick."""
+
+_ROLES = {role.value: role for role in Role}
+_KINDS = {kind.value: kind for kind in Kind}
+
+Form = Literal["chunk", "marker"]
+"""A keyword, not a flag: Edge 0.9.0 takes `MatchValue(True)` for the integer 1 and finds nothing."""
+
+
+class Point(NamedTuple):
+    id: UUID
+    payload: dict[str, Any]
+    terms: Terms | None
+    vector: Vector | None
+
+
+class Row(NamedTuple):
+    payload: Mapping[str, Any]
+    vector: Vector | None
+
+
+class Scored(NamedTuple):
+    payload: Mapping[str, Any]
+    score: float
+
+
+@dataclass(frozen=True)
+class Where:
+    """All conditions must hold; None is no condition. There is no reading without a tenant."""
+
+    tenant: str
+    addresses: Sequence[int] | None = None
+    digests: Sequence[str] | None = None
+    ids: Sequence[UUID] | None = None
+    form: Form | None = None
+    has_vector: bool = False
+
+
+def chunk_id(tenant: str, address: int, unit: int, part: int) -> UUID:
+    return uuid5(NAMESPACE, f"{tenant}\0{address}/{unit}/{part}")
+
+
+def marker_id(tenant: str, address: int) -> UUID:
+    return uuid5(NAMESPACE, f"{tenant}\0{address}/marker")
+
+
+def chunk_points(origin: Origin, messages: Iterable[IndexedMessage], vectors: bool) -> Iterator[Point]:
+    """The chunks of the messages; with their vectors if `vectors`."""
+    for message in messages:
+        given: Sequence[Vector | None] = (
+            message.vectors if vectors and message.vectors else (None,) * len(message.chunks)
+        )
+        for chunk, terms, vector in zip(message.chunks, message.terms, given, strict=True):
+            key = address_key(bytes.fromhex(chunk.address))
+            yield Point(
+                chunk_id(origin.tenant, key, chunk.unit, chunk.part),
+                _chunk_payload(origin, key, chunk),
+                terms if terms.indices else None,
+                vector,
+            )
+
+
+def marker_points(origin: Origin, messages: Iterable[IndexedMessage]) -> Iterator[Point]:
+    for message in messages:
+        key = address_key(bytes.fromhex(message.address))
+        payload = {
+            "tenant": origin.tenant,
+            "address": key,
+            "content_address": message.address,
+            "form": "marker",
+            "chunks": len(message.chunks),
+            "session": origin.session,
+            "at": origin.at,
+        }
+        yield Point(marker_id(origin.tenant, key), payload, None, None)
+
+
+def _chunk_payload(origin: Origin, key: int, chunk: Chunk) -> dict[str, Any]:
+    return {
+        "tenant": origin.tenant,
+        "address": key,
+        "content_address": chunk.address,
+        "form": "chunk",
+        "unit": chunk.unit,
+        "part": chunk.part,
+        "start": chunk.start,
+        "end": chunk.end,
+        "role": chunk.role.value,
+        "kind": chunk.kind.value,
+        "tool": chunk.tool,
+        "tokens": chunk.tokens,
+        "text": chunk.text,
+        "digest": chunk.digest,
+        "session": origin.session,
+        "at": origin.at,
+    }
+
+
+def light_chunk(payload: Mapping[str, Any]) -> LightChunk:
+    return LightChunk(
+        payload["address"],
+        payload["unit"],
+        payload["part"],
+        payload["start"],
+        payload["end"],
+        payload["tokens"],
+        _ROLES[payload["role"]],
+        _KINDS[payload["kind"]],
+        payload.get("tool"),
+        payload["digest"],
+    )
+
+
+def batches(points: Iterable[Point]) -> Iterator[list[Point]]:
+    """Runs of points whose JSON stays within `MAX_BATCH_BYTES`, in the order given."""
+    batch: list[Point] = []
+    size = 0
+    for point in points:
+        weight = _json_bytes(point)
+        if batch and (len(batch) == MAX_BATCH_POINTS or size + weight > MAX_BATCH_BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append(point)
+        size += weight
+    if batch:
+        yield batch
+
+
+def _json_bytes(point: Point) -> int:
+    """About what the point takes as JSON: a number some 22 bytes, a term two of them."""
+    text = len(point.payload.get("text", "").encode())
+    terms = len(point.terms.indices) if point.terms else 0
+    dim = 0 if point.vector is None else len(point.vector)
+    return 1024 + text + 22 * (2 * terms + dim)

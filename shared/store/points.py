@@ -1,0 +1,177 @@
+"""The chunk store over a few operations on points, which the adapters bring."""
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from uuid import UUID
+
+from shared.errors import PermanentFault
+from shared.store.mapping import (
+    KEY,
+    LIGHT,
+    Point,
+    Row,
+    Scored,
+    Where,
+    batches,
+    chunk_id,
+    chunk_points,
+    light_chunk,
+    marker_points,
+)
+from shared.store.port import (
+    Coverage,
+    Found,
+    Hit,
+    IndexedMessage,
+    LightChunk,
+    Origin,
+    Search,
+    StoredText,
+    Vector,
+)
+from shared.text.terms import Terms
+
+PAGE = 10_000
+
+
+class PointStore(ABC):
+    """Decides what is written and asked; the adapters only translate. See `ChunkStore` for the contract."""
+
+    def __init__(self, name: str, dim: int) -> None:
+        self.name = name
+        self.dim = dim
+
+    @abstractmethod
+    async def ensure(self) -> None: ...
+
+    @abstractmethod
+    async def close(self) -> None: ...
+
+    @abstractmethod
+    async def _upsert(self, points: list[Point], insert_only: bool) -> None:
+        """Durable when it returns."""
+
+    @abstractmethod
+    async def _count(self, where: Where) -> int: ...
+
+    @abstractmethod
+    async def _page(
+        self, where: Where, fields: list[str], vectors: bool, limit: int, offset: UUID | str | int | None
+    ) -> tuple[list[Row], UUID | str | int | None]:
+        """One page in the order of ids, and where the next begins."""
+
+    @abstractmethod
+    async def _nearest(
+        self, where: Where, terms: Terms | None, vector: Vector | None, limit: int
+    ) -> tuple[list[Scored], list[Scored]]:
+        """Both searches in one batch; IDF over what `where` selects."""
+
+    async def insert_terms(self, origin: Origin, messages: Sequence[IndexedMessage]) -> None:
+        await self._write(origin, messages, vectors=False)
+
+    async def put_vectors(self, origin: Origin, messages: Sequence[IndexedMessage]) -> None:
+        for vector in (v for m in messages for v in m.vectors if v is not None):
+            if vector.shape != (self.dim,):
+                raise PermanentFault(f"a vector of shape {vector.shape} for a store of dimension {self.dim}")
+        await self._write(origin, messages, vectors=True)
+
+    async def _write(self, origin: Origin, messages: Sequence[IndexedMessage], vectors: bool) -> None:
+        points = list(chunk_points(origin, messages, vectors))
+        # A point that brings no vector never replaces one that has it.
+        for batch in batches(point for point in points if point.vector is None):
+            await self._upsert(batch, insert_only=True)
+        for batch in batches(point for point in points if point.vector is not None):
+            await self._upsert(batch, insert_only=False)
+        # A write of its own: shards of a server apply one upsert in no order, and a marker that is
+        # there before its chunks would hide for ever that they are missing.
+        for batch in batches(marker_points(origin, messages)):
+            await self._upsert(batch, insert_only=True)
+
+    async def missing(self, tenant: str, addresses: Sequence[int]) -> set[int]:
+        wanted = set(addresses)
+        if not wanted:
+            return set()
+        markers = Where(tenant, addresses=list(wanted), form="marker")
+        # Counting costs half of listing (10,000 addresses), and mostly nothing is missing.
+        if await self._count(markers) == len(wanted):
+            return set()
+        return wanted - {row.payload["address"] for row in await self._all(markers, ["address"])}
+
+    async def coverage(self, tenant: str, addresses: Sequence[int]) -> Coverage:
+        if not addresses:
+            return Coverage(0, 0)
+        chunks, with_vector = await asyncio.gather(
+            self._count(Where(tenant, addresses=addresses, form="chunk")),
+            self._count(Where(tenant, addresses=addresses, form="chunk", has_vector=True)),
+        )
+        return Coverage(chunks, with_vector)
+
+    async def search(self, search: Search) -> Found:
+        terms = search.terms if search.terms.indices else None
+        if not search.addresses or search.limit < 1 or (terms is None and search.vector is None):
+            return Found()
+        where = Where(search.tenant, addresses=search.addresses)
+        asked = search.limit + 1
+        while True:
+            lists = await self._nearest(where, terms, search.vector, asked)
+            if all(_ties_complete(scored, search.limit, asked) for scored in lists):
+                by_terms, by_vector = (_ranked(scored, search.limit) for scored in lists)
+                return Found(by_terms, by_vector)
+            asked *= 4
+
+    async def chunks(self, tenant: str, addresses: Sequence[int]) -> list[LightChunk]:
+        if not addresses:
+            return []
+        rows = await self._all(Where(tenant, addresses=addresses, form="chunk"), LIGHT)
+        return sorted((light_chunk(row.payload) for row in rows), key=_chunk_key)
+
+    async def texts(self, tenant: str, keys: Sequence[tuple[int, int, int]]) -> list[StoredText | None]:
+        if not keys:
+            return []
+        ids = [chunk_id(tenant, *key) for key in dict.fromkeys(map(tuple, keys))]
+        rows = await self._all(Where(tenant, ids=ids), [*KEY, "text"], vectors=True)
+        found = {
+            tuple(r.payload[field] for field in KEY): StoredText(r.payload["text"], r.vector) for r in rows
+        }
+        return [found.get(tuple(key)) for key in keys]
+
+    async def vectors_by_digest(self, tenant: str, digests: Sequence[str]) -> dict[str, Vector]:
+        found: dict[str, Vector] = {}
+        wanted = set(digests)
+        while wanted:
+            where = Where(tenant, digests=list(wanted), form="chunk", has_vector=True)
+            rows, more = await self._page(where, ["digest"], True, 2 * len(wanted), None)
+            found.update({row.payload["digest"]: row.vector for row in rows if row.vector is not None})
+            if more is None:
+                break
+            # A page can be full of one digest; each round finds at least one more.
+            wanted -= found.keys()
+        return found
+
+    async def _all(self, where: Where, fields: list[str], vectors: bool = False) -> list[Row]:
+        rows: list[Row] = []
+        offset: UUID | str | int | None = None
+        while True:
+            page, offset = await self._page(where, fields, vectors, PAGE, offset)
+            rows += page
+            if offset is None:
+                return rows
+
+
+def _chunk_key(chunk: LightChunk) -> tuple[int, int, int]:
+    return chunk.address, chunk.unit, chunk.part
+
+
+def _ties_complete(scored: list[Scored], limit: int, asked: int) -> bool:
+    """Whether everything that ties with the last place taken is in the list.
+
+    Which of equal scores a search cuts off is chance; taken by key instead, equal stores answer alike.
+    """
+    return len(scored) < asked or scored[limit - 1].score > scored[-1].score
+
+
+def _ranked(scored: list[Scored], limit: int) -> list[Hit]:
+    hits = [Hit(light_chunk(point.payload), point.score) for point in scored]
+    hits.sort(key=lambda hit: (-hit.score, *_chunk_key(hit.chunk)))
+    return hits[:limit]
