@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from backscroll.engine.reader.phrases import NOT_FOUND, NOTED, OWN_SENTENCES, TRANSLATED, language_of
-from backscroll.engine.reader.sentences import asks, sentences, split_question
+from backscroll.engine.reader.sentences import Asked, asks, sentences, split_question
 from backscroll.engine.reader.words import probe, terms
 from backscroll.engine.template import message_text
 
@@ -41,21 +41,24 @@ class Reader:
     def answer(self, messages: Sequence[Mapping[str, Any]]) -> str:
         """A sentence of the messages, an acknowledgement of a statement, or that nothing was found."""
         asked_at = max(i for i, m in enumerate(messages) if m.get("role") == "user")
-        question, above = split_question(message_text(messages[asked_at]))
-        language = language_of(question or message_text(messages[asked_at]))
-        if question is None:
-            return NOTED[language]
         texts = [message_text(m) for m in messages]
-        texts[asked_at] = above
-        best = _best_answer(question, texts)
+        asked = split_question(texts[asked_at])
+        if asked is None:
+            return NOTED[language_of(texts[asked_at])]
+        language = language_of(asked.question)
+        texts[asked_at] = asked.above
+        best = _best_answer(asked, texts)
         if best is None:
             return NOT_FOUND[language]
         lead = "" if language_of(best) == language else TRANSLATED[language]
         return lead + best
 
 
-def _best_answer(question: str, texts: Sequence[str]) -> str | None:
-    wanted = terms(question)
+def _best_answer(asked: Asked, texts: Sequence[str]) -> str | None:
+    wanted = terms(asked.question)
+    if len(wanted) < 2:
+        wanted |= terms(asked.beside)
+    ignored = OWN_SENTENCES.union(sentences(asked.beside))
     if not wanted:
         return None
     probes = [probe(term) for term in wanted]
@@ -68,9 +71,9 @@ def _best_answer(question: str, texts: Sequence[str]) -> str | None:
             continue
         said = sentences(text)
         total += len(said)
-        groups.append([_found(s, wanted, probes) for s in said])
+        groups.append([_found(s, wanted, probes) for s in said if s not in ignored])
     weights = _weights(wanted, groups, total)
-    asks_value = bool(_ASKS_VALUE.search(question))
+    asks_value = bool(_ASKS_VALUE.search(asked.question))
     best_score, best = 0.0, None
     for group in groups:
         for text, score in _scored(group, weights, asks_value):
@@ -82,7 +85,7 @@ def _best_answer(question: str, texts: Sequence[str]) -> str | None:
 
 def _found(sentence: str, wanted: set[str], probes: Sequence[str]) -> Found:
     lowered = sentence.lower()
-    hit = any(p in lowered for p in probes) and sentence not in OWN_SENTENCES and not asks(sentence)
+    hit = any(p in lowered for p in probes) and not asks(sentence)
     return Found(sentence, frozenset(wanted & terms(sentence)) if hit else frozenset())
 
 
@@ -105,7 +108,7 @@ def _scored(
             continue
         scored.append((found.text, _score(found.text, found.terms, weights, asks_value)))
         follower = group[i + 1] if i + 1 < len(group) else None
-        if follower is not None and not asks(follower.text) and follower.text not in OWN_SENTENCES:
+        if follower is not None and not asks(follower.text):
             both = f"{found.text} {follower.text}"
             scored.append((both, PAIR * _score(both, found.terms | follower.terms, weights, asks_value)))
     return scored

@@ -1,6 +1,7 @@
 """Texts to sentences, and which of them ask rather than say."""
 
 import re
+from typing import NamedTuple
 
 _BOUNDARY = re.compile(
     r"(?<=[。！？；])|(?<=[.!?])(?<!Dr\.)(?<!Mr\.)(?<!Ms\.)(?<!Mrs\.)(?<!St\.)(?<!No\.)[\"'”)]?\s+|\n+"
@@ -33,8 +34,16 @@ def asks(sentence: str) -> bool:
     return len(sentence) < 60 and bool(_CHINESE_ASK.search(sentence.rstrip(_TERMINAL)))
 
 
-def split_question(text: str) -> tuple[str | None, str]:
-    """The question that a message ends with (None: it says something), and the text before it.
+class Asked(NamedTuple):
+    """What a message asks, what it says in the same line, and the text above that line."""
+
+    question: str
+    beside: str
+    above: str
+
+
+def split_question(text: str) -> Asked | None:
+    """None: the message asks nothing.
 
     Only the last line asks: what stands above it may be excerpts, with questions of their own.
     """
@@ -42,6 +51,5 @@ def split_question(text: str) -> tuple[str | None, str]:
     said = sentences(last_line)
     asked = [s for s in said if asks(s)]
     if not asked:
-        return None, text
-    others = "\n".join(s for s in said if s not in asked)
-    return " ".join(asked), f"{above}\n{others}"
+        return None
+    return Asked(" ".join(asked), "\n".join(s for s in said if s not in asked), above)

@@ -1,0 +1,1 @@
+"""The demonstration: a conversation far longer than the window, and questions about its far past."""
