@@ -23,13 +23,14 @@ TRIES = 5
 LONGEST_REASON = 200
 
 E = TypeVar("E", bound=Contract)
+E_co = TypeVar("E_co", bound=Contract, covariant=True)
 
 
 @dataclass(frozen=True)
-class Delivery(Generic[E]):
+class Delivery(Generic[E_co]):
     """An event as it was delivered. `deliveries` counts from 1."""
 
-    event: E
+    event: E_co
     stream: str
     sequence: int
     deliveries: int
