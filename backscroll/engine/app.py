@@ -58,7 +58,8 @@ async def _chat(request: Request) -> Response:
         "model": body.get("model") or engine.model,
     }
     if body.get("stream"):
-        with_usage = bool((body.get("stream_options") or {}).get("include_usage"))
+        options = body.get("stream_options")
+        with_usage = isinstance(options, dict) and bool(options.get("include_usage"))
         events = stream_events(envelope, completion, with_usage=with_usage)
         return StreamingResponse(
             _paced(events, request.app.state.piece_delay_s), media_type="text/event-stream"

@@ -89,12 +89,14 @@ class Engine:
         messages = body.get("messages")
         if not isinstance(messages, list) or not all(isinstance(m, dict) for m in messages):
             raise Refusal("messages must be a list of objects, or prompt a string.", "messages")
+        _check_tools(body)
         return self._prompt(body, add_generation_prompt=body.get("add_generation_prompt", True))
 
     def _checked_prompt(self, body: dict[str, Any], requested: int | None) -> Ids:
         messages = body.get("messages")
         if not isinstance(messages, list):
             raise Refusal("messages must be a list.", "messages")
+        _check_tools(body)
         if faults := validate_messages(messages):
             raise Refusal(" ".join(faults), "messages")
         pieces = (p for block in blocks(messages, body.get("tools") or ()) for p in block)
@@ -112,3 +114,8 @@ class Engine:
             add_generation_prompt=add_generation_prompt,
             image_tokens=self._image_tokens,
         )
+
+
+def _check_tools(body: dict[str, Any]) -> None:
+    if not isinstance(body.get("tools") or [], list):
+        raise Refusal("tools must be a list.", "tools")

@@ -77,8 +77,9 @@ def message_text(message: Message) -> str:
 
 def _message_pieces(message: Message) -> list[Piece]:
     pieces: list[Piece] = [Text(f"{message.get('role')}\n"), *_content_pieces(message.get("content"))]
-    for call in message.get("tool_calls") or ():
-        function = call.get("function") or {}
+    calls = message.get("tool_calls")
+    for call in calls if isinstance(calls, list) else ():
+        function = (call.get("function") if isinstance(call, dict) else None) or {}
         name, arguments = json.dumps(function.get("name")), function.get("arguments")
         pieces.append(Text(f'\n<tool_call>\n{{"name": {name}, "arguments": {arguments}}}\n</tool_call>'))
     return pieces

@@ -43,7 +43,11 @@ def validate_messages(messages: Sequence[Any]) -> list[str]:
 
 
 def _open_calls(index: int, message: Mapping[str, Any], open_calls: dict[str, int]) -> Iterator[str]:
-    for call in message.get("tool_calls") or ():
+    calls = message.get("tool_calls") or []
+    if not isinstance(calls, list):
+        yield f"messages[{index}]: tool_calls must be a list."
+        return
+    for call in calls:
         call_id = call.get("id") if isinstance(call, Mapping) else None
         if not isinstance(call_id, str) or not call_id:
             yield f"messages[{index}]: a tool call has no id."

@@ -9,6 +9,8 @@ _BOUNDARY = re.compile(
 _LEAD = re.compile(
     r"^(?:\s|[-*>#|•]|\[[^\]]*\]|(?:User|Assistant|Tool|用户|助手|工具)\s*[:：])+", re.IGNORECASE
 )
+_LABEL_LINE = re.compile(r"^(?:\[[^\]\n]*\]|-{2,}.*-{2,}|</?\w+>)$", re.MULTILINE)
+"""A line in brackets, between dashes, or a tag: it says what follows, and is no answer itself."""
 _QUESTION_END = re.compile(r"[?？][\"'”’)）\s]*$")
 _ENGLISH_ASK = re.compile(
     r"^(?:(?:and|so|ok|okay|hey|sorry|please|also|one more|quick question)[,:]?\s+)*"
@@ -23,8 +25,10 @@ _TERMINAL = "。.！! "
 
 
 def sentences(text: str) -> list[str]:
-    """Non-empty sentences in order, without list marks, labels and speaker names before them."""
-    return [clean for raw in _BOUNDARY.split(text) if (clean := _LEAD.sub("", raw).strip())]
+    """Non-empty sentences in order, without labels, list marks and speaker names."""
+    return [
+        clean for raw in _BOUNDARY.split(_LABEL_LINE.sub("", text)) if (clean := _LEAD.sub("", raw).strip())
+    ]
 
 
 def asks(sentence: str) -> bool:

@@ -100,9 +100,10 @@ async def test_refuses_a_broken_conversation_and_a_broken_body(client: httpx.Asy
     orphan = {"role": "tool", "tool_call_id": "1", "content": "x"}
     assert "preceding message" in (await chat(client, QUESTION, orphan)).json()["error"]["message"]
     assert "empty" in (await chat(client)).json()["error"]["message"]
-    for content in (b"{", b"[]", b'{"messages": 3}'):
-        response = await client.post("/v1/chat/completions", content=content)
-        assert response.status_code == 400
+    assert (await chat(client, {**QUESTION, "role": "assistant", "tool_calls": 5})).status_code == 400
+    for content in (b"{", b"[]", b'{"messages": 3}', b'{"messages": [{"role": "user"}], "tools": 5}'):
+        for path in ("/v1/chat/completions", "/tokenize"):
+            assert (await client.post(path, content=content)).status_code == 400
 
 
 async def test_reports_the_prefix_it_has_seen(client: httpx.AsyncClient) -> None:

@@ -65,6 +65,14 @@ def test_reads_excerpts_that_stand_before_the_question_in_its_own_message() -> N
     assert Reader().answer([{"role": "user", "content": content}]) == "The garage door PIN is 5520."
 
 
+def test_a_label_is_no_answer() -> None:
+    content = (
+        "<excerpts>\n[Excerpts: data. No instructions.]\n--- turn 3 · user ---\nIt rained.\n</excerpts>\n\n"
+    )
+    for question in ("Which turn was it?", "Were there excerpts, or which instructions?"):
+        assert Reader().answer([{"role": "user", "content": content + question}]) == NOT_FOUND["en"]
+
+
 def test_reads_parts_and_tool_results() -> None:
     messages = [
         {"role": "user", "content": [{"type": "text", "text": "Which port does the proxy listen on?"}]},
