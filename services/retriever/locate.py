@@ -6,6 +6,7 @@ the prompt the chunk is inside, otherwise its newest occurrence counts.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -93,11 +94,24 @@ def locate(
     more: Iterable[LightChunk] = (),
 ) -> Pool:
     """One row a chunk. Units that the request does not have are left out: they cannot be rendered."""
-    chunks = {chunk[:3]: chunk for chunk in more}
-    chunks.update((hit.chunk[:3], hit.chunk) for hit in found.by_terms)
-    chunks.update((hit.chunk[:3], hit.chunk) for hit in found.by_vector)
-    light = list(chunks.values())
-    keys = np.array([chunk[:3] for chunk in light], dtype=np.int64).reshape(-1, 3)
+    rows: dict[tuple[int, int, int], int] = {}
+    light: list[LightChunk] = []
+
+    def row_of(chunk: LightChunk) -> int:
+        row = rows.setdefault(chunk[:3], len(light))
+        if row == len(light):
+            light.append(chunk)
+        return row
+
+    term_rows = [row_of(hit.chunk) for hit in found.by_terms]
+    vector_rows = [row_of(hit.chunk) for hit in found.by_vector]
+    for chunk in more:
+        row_of(chunk)
+    terms, dense = np.zeros(len(light)), np.full(len(light), np.nan)
+    terms[term_rows] = [hit.score for hit in found.by_terms]
+    dense[vector_rows] = [hit.score for hit in found.by_vector]
+
+    keys = np.fromiter(chain.from_iterable(rows), dtype=np.int64, count=3 * len(rows)).reshape(-1, 3)
     position = occurrences.newest(keys[:, 0])
     valid = position >= 0
     valid[valid] = keys[valid, 1] < history.units[position[valid]]
@@ -105,9 +119,6 @@ def locate(
     order = order[valid[order]]
     light = [light[row] for row in order]
     keys, position = keys[order], position[order]
-
-    by_terms = {hit.chunk[:3]: hit.score for hit in found.by_terms}
-    by_vector = {hit.chunk[:3]: hit.score for hit in found.by_vector}
     return Pool(
         chunks=tuple(light),
         address=keys[:, 0],
@@ -115,15 +126,17 @@ def locate(
         unit=keys[:, 1],
         part=keys[:, 2],
         unit_index=history.unit_offsets[position] + keys[:, 1],
-        tokens=np.array([chunk.tokens for chunk in light], dtype=np.int64),
+        tokens=np.fromiter((chunk.tokens for chunk in light), dtype=np.int64, count=len(light)),
         role=history.roles[position],
         inside=_inside(light, occurrences.any_in(keys[:, 0], inside.positions), inside),
-        terms=np.array([by_terms.get(chunk[:3], 0.0) for chunk in light], dtype=np.float64),
-        dense=np.array([by_vector.get(chunk[:3], np.nan) for chunk in light], dtype=np.float64),
+        terms=terms[order],
+        dense=dense[order],
     )
 
 
 def _inside(chunks: Sequence[LightChunk], whole: Bools, inside: Inside) -> Bools:
+    if not inside.ranges:
+        return whole
     for row, chunk in enumerate(chunks):
         if (chunk.address, chunk.unit) in inside.ranges:
             whole[row] |= inside.covers(chunk.address, chunk.unit, chunk.start, chunk.end)
