@@ -8,7 +8,7 @@ from typing import Any
 
 from backscroll.engine.reader.phrases import NOT_FOUND, NOTED, OWN_SENTENCES, TRANSLATED, language_of
 from backscroll.engine.reader.sentences import Asked, asks, sentences, split_question
-from backscroll.engine.reader.words import probe, terms
+from backscroll.engine.reader.words import CJK, probe, terms
 from backscroll.engine.template import message_text
 
 ENOUGH = 0.5
@@ -90,11 +90,15 @@ def _found(sentence: str, wanted: set[str], probes: Sequence[str]) -> Found:
 
 
 def _weights(wanted: set[str], groups: Sequence[Sequence[Found]], total: int) -> dict[str, float]:
-    """Share of each term in the question's weight; a term that occurs nowhere counts like one seen once."""
+    """Share of each term in the question's weight; a term that occurs nowhere counts like one seen once.
+
+    A pair of Chinese characters that occurs nowhere counts half: it often spans two words.
+    """
     idf = {}
     for term in wanted:
-        frequency = max(1, sum(term in found.terms for group in groups for found in group))
-        idf[term] = math.log(1 + max(total, frequency) / frequency)
+        frequency = sum(term in found.terms for group in groups for found in group)
+        rarity = math.log(1 + max(total, frequency) / max(1, frequency))
+        idf[term] = rarity / 2 if not frequency and CJK.match(term) else rarity
     mass = sum(idf.values())
     return {term: weight / mass for term, weight in idf.items()}
 

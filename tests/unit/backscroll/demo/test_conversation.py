@@ -1,4 +1,5 @@
 from collections import Counter
+from random import Random
 
 import pytest
 
@@ -77,3 +78,16 @@ def test_the_reader_answers_with_the_facts_and_only_with_them(conversation: Conv
 def test_some_questions_have_no_answer(conversation: Conversation) -> None:
     assert set(NEVER_SAID) <= set(conversation.questions)
     assert len(conversation.questions) == len(FACTS) + len(NEVER_SAID)
+
+
+@pytest.mark.parametrize("size", [4, 40, 160])
+def test_the_reader_judges_small_prompts_too(conversation: Conversation, size: int) -> None:
+    random = Random(size)
+    filler = [m for m in conversation.messages if m["content"] not in SAID]
+    for fact in FACTS:
+        others = [f.said for f in random.sample(FACTS, 4) if f != fact]
+        around = [*random.sample(filler, size), *({"role": "user", "content": said} for said in others)]
+        asked = {"role": "user", "content": fact.question.text}
+        answer = Reader().answer([{"role": "user", "content": fact.said}, *around, asked])
+        assert all(part in answer for part in fact.question.expected), fact
+        assert Reader().answer([*around, asked]) in NOT_FOUND.values(), fact

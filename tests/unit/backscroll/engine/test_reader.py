@@ -94,4 +94,4 @@ def test_eight_thousand_tokens_are_read_in_fifty_milliseconds() -> None:
     ]
     start = time.perf_counter()
     assert "4417" in ask("What is the locker code at the gym?", *filler)
-    assert time.perf_counter() - start < 0.25, "measured 0.02 s; a busy machine is given room"
+    assert time.perf_counter() - start < 0.05, "measured 0.01 s"
