@@ -50,7 +50,7 @@ _GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)", re.IGNORECASE)
 _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\d(?=T\d)", re.IGNORECASE)
 _VERSION = re.compile(r"v?(\d+(?:\.\d+)+)", re.IGNORECASE)
-_HEX = re.compile(r"[0-9a-f]{12,}", re.IGNORECASE)
+_HEX = re.compile(r"(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{7,}")
 _CONTRACTED = re.compile(r"(?:n't|'(?:s|re|ve|ll|d|m))$", re.IGNORECASE)
 _LATIN_MARKS = re.compile("[\u0300-\u036f]")
 
@@ -127,7 +127,7 @@ def _expand(word: str) -> tuple[str, ...]:
     whole = _squeezed(word)
     if _HEX.fullmatch(whole):
         # People quote the start of a hash: git's short form, a UUID's first group.
-        return (whole, whole[:7], whole[:8])
+        return (whole, whole[:7], whole[:8]) if len(whole) > 11 else (whole,)
     names = [(name, _HUMPS.findall(name)) for name in _NAMES.split(word)]
     humps = sum(len(inner) for _, inner in names)
     if len(whole) > LONGEST_WORD and len(whole) < SHORTEST_HUMP * humps:
