@@ -61,6 +61,8 @@ async def test_a_query_goes_before_the_batches_that_wait(
     query = asyncio.create_task(bundled.query("q"))
     await asyncio.sleep(0.05)
     given_up.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await given_up
     go.set()
     await asyncio.gather(batch, query)
     assert [text[0] for text in asked] == ["x", "q", "y", "z"]

@@ -17,7 +17,7 @@ CHATTER = [
     "The weather was lovely.",
     "Shall we meet at noon?",
     "今天天气不错。",
-    "I fixed the build, tests are green.",
+    "I fixed the build, all tests pass.",
 ]
 ACKNOWLEDGEMENTS = [
     "thanks!",
