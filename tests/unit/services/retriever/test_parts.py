@@ -41,6 +41,11 @@ def test_a_text_that_better_ones_hold_is_a_repetition() -> None:
     texts = {0: body, 1: "seven six five four three two one", 2: body + " eleven", 3: "", 4: "one two"}
     assert near_duplicates([0, 1, 2, 3, 4], texts, 0.7) == {2}
     assert near_duplicates([2, 0], texts, 0.7) == {0}
+    chinese = {
+        0: "猎鹰项目，端口是七三九一。周四前，要换铜管，并通知客户。",
+        1: "周四前，要换铜管，并通知客户！",
+    }
+    assert near_duplicates([0, 1], chinese, 0.7) == {1}
 
 
 def test_lifted_messages_are_outside_unmatched_and_enough_for_the_budget() -> None:
