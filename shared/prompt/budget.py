@@ -6,12 +6,12 @@ window from 2,048 up works, and so that room to grow is left. That room is what 
 window evicts on up to 45% of requests, and each eviction is a cold prefix.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 
 
 @dataclass(frozen=True)
 class Limits:
-    """The settings of the same names."""
+    """The settings of the same names; their defaults are there."""
 
     ctx_slack: int
     gen_reserve_default: int
@@ -21,6 +21,11 @@ class Limits:
     memory_max_tokens: int
     patch_max_tokens: int
     query_max_tokens: int
+
+
+def limits_of(settings: object) -> Limits:
+    """Picks the limits out of the settings by name."""
+    return Limits(**{field.name: getattr(settings, field.name) for field in fields(Limits)})
 
 
 @dataclass(frozen=True)

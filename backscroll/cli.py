@@ -1,0 +1,83 @@
+"""The `backscroll` command."""
+
+import asyncio
+import signal
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from pydantic import ValidationError
+from rich.console import Console
+
+from backscroll.standalone import standalone
+from shared.bus import provision as provision_bus
+from shared.errors import BackscrollError
+from shared.settings import Settings
+from shared.telemetry import configure_logging
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, help="Million-token conversations.")
+console = Console()
+
+
+def _settings(given: dict[str, Any]) -> Settings:
+    """Options over environment over file; a wrong value is said in one line."""
+    try:
+        return Settings(**{name: value for name, value in given.items() if value is not None})
+    except ValidationError as error:
+        for problem in error.errors():
+            name = ".".join(str(part) for part in problem["loc"])
+            console.print(f"[red]BACKSCROLL_{name.upper()}[/red]: {problem['msg']}", soft_wrap=True)
+        raise typer.Exit(2) from error
+
+
+def _run(work: Any) -> Any:
+    try:
+        return asyncio.run(work)
+    except BackscrollError as error:
+        console.print(f"[red]{error}[/red]", soft_wrap=True)
+        raise typer.Exit(1) from error
+
+
+@app.command()
+def up(
+    host: Annotated[str | None, typer.Option(help="Address to listen on.")] = None,
+    port: Annotated[int | None, typer.Option(help="Port to listen on.")] = None,
+    engine: Annotated[str | None, typer.Option(help="OpenAI-compatible engine, with /v1.")] = None,
+    data: Annotated[Path | None, typer.Option(help="Where embedded parts keep their data.")] = None,
+) -> None:
+    """Run all services in one process; nothing else is needed."""
+    settings = _settings({"host": host, "port": port, "engine_url": engine, "data_dir": data})
+    configure_logging(settings.log_level)
+    _run(_up(settings))
+
+
+async def _up(settings: Settings) -> None:
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    async with standalone(settings) as running:
+        print(f"backscroll is ready at {running.url} (engine: {running.engine_url})", flush=True)
+        await stop.wait()
+
+
+@app.command()
+def provision(
+    update: Annotated[bool, typer.Option(help="Change what differs and may be changed.")] = False,
+) -> None:
+    """Make the streams, durables and buckets on BACKSCROLL_NATS_URL; say what differs."""
+    settings = _settings({})
+    if settings.nats_url is None:
+        console.print("[red]BACKSCROLL_NATS_URL[/red] is not set.")
+        raise typer.Exit(2)
+    differences = _run(provision_bus(settings.nats_url, settings, update=update))
+    for difference in differences:
+        console.print(difference, soft_wrap=True)
+    raise typer.Exit(1 if differences else 0)
+
+
+def main() -> None:
+    app()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,25 @@
+"""Wires the assembler: the one place where its parts are built."""
+
+from services.assembler.assemble import Policy, assemble
+from services.assembler.recall import BusRecall
+from shared.bus import ASSEMBLE, Bus
+from shared.contracts.rpc import Assemble, Assembled
+from shared.prompt.budget import limits_of
+from shared.settings import Settings
+
+
+async def start(settings: Settings, bus: Bus) -> None:
+    """Answers until the bus is closed."""
+    policy = Policy(
+        limits=limits_of(settings),
+        assembly_ttl_s=settings.assembly_ttl_s,
+        block_drift_rebuild=settings.block_drift_rebuild,
+        block_check_docs=settings.block_check_docs,
+        block_check_chars=settings.block_check_chars,
+    )
+    recall = BusRecall(bus, timeout_s=settings.rerank_timeout_s)
+
+    async def answer(request: Assemble) -> Assembled:
+        return await assemble(request, policy, recall)
+
+    await bus.serve(ASSEMBLE, answer)
