@@ -15,7 +15,7 @@ _MONTH = (
 _DAY = r"(?:3[01]|[12]\d|0?[1-9])"
 _YEAR = r"(?:1[89]|20)\d\d"
 _NUMERIC = re.compile(
-    rf"(?<!\d)(?:"
+    rf"(?=\d)(?<!\d)(?:"
     rf"(?P<y1>{_YEAR})(?:(?P<sep>[-/.])(?P<m1>\d\d?)(?P=sep)(?P<d1>\d\d?)"
     rf"|\ ?年\ ?(?P<m2>\d\d?)\ ?月(?:\ ?(?P<d2>\d\d?)\ ?[日号])?)"
     rf"|(?P<m3>\d\d?)\ ?月\ ?(?P<d3>\d\d?)\ ?[日号]"
@@ -24,10 +24,11 @@ _NUMERIC = re.compile(
     re.VERBOSE,
 )
 _NAMED = re.compile(
-    rf"\b(?:(?P<d>{_DAY})(?:st|nd|rd|th)?(?:\s+of)?[\s-]+)?(?P<m>{_MONTH})\b\.?"
+    rf"\b(?=[\dJFMASOND])(?:(?P<d>{_DAY})(?:st|nd|rd|th)?(?:\s+of)?[\s-]+)?(?P<m>{_MONTH})\b\.?"
     rf"(?:\s+(?P<d2>{_DAY})(?:st|nd|rd|th)?\b(?!:))?(?:[,\s-]\s*(?P<y>{_YEAR})\b)?",
     re.IGNORECASE,
 )
+_MAY_BE_NUMERIC = re.compile(r"\d[-/.月]|\d ?[年月]")
 _WEEKDAY = re.compile(r"\b(Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b", re.IGNORECASE)
 _HAN_WEEKDAY = re.compile("(?:星期|周|礼拜)([一二三四五六日天])")
 _BARE_MONTH = re.compile(
@@ -41,12 +42,14 @@ def date_tokens(text: str) -> list[str]:
 
     A year is the plain number, as a text may name it alone.
     """
-    return [
-        *(token for found in _NUMERIC.finditer(text) for token in _numeric(found)),
-        *(token for found in _NAMED.finditer(text) for token in _named(found)),
-        *(f"weekday:{WEEKDAYS.index(found[1][:3].lower()) + 1}" for found in _WEEKDAY.finditer(text)),
-        *(f"weekday:{_HAN_WEEKDAYS[found[1]]}" for found in _HAN_WEEKDAY.finditer(text)),
-    ]
+    found = [token for match in _NAMED.finditer(text) for token in _named(match)]
+    if _MAY_BE_NUMERIC.search(text):
+        found += [token for match in _NUMERIC.finditer(text) for token in _numeric(match)]
+    if "day" in text or "DAY" in text:
+        found += [f"weekday:{WEEKDAYS.index(m[1][:3].lower()) + 1}" for m in _WEEKDAY.finditer(text)]
+    if not text.isascii():
+        found += [f"weekday:{_HAN_WEEKDAYS[m[1]]}" for m in _HAN_WEEKDAY.finditer(text)]
+    return found
 
 
 def _numeric(found: re.Match[str]) -> Iterator[str]:

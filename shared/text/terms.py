@@ -14,7 +14,11 @@ from shared.text.words import tokens
 K1 = 1.2
 B = 0.75
 AVERAGE_LENGTH = 64.0
-"""Tokens. A constant, so that a text's terms depend on the text alone and never need to be redone."""
+"""Tokens. A constant, so that a text's terms depend on the text alone and never need to be redone.
+
+All evidence found, smoothed and per token, first / second half: BEAM 100K at 8K .710/.796 with 64,
+.682/.796 with 128, .664/.796 with each chat's own average; LoCoMo at 4K .877/.893, .875/.891, .880/.889.
+"""
 
 
 class Terms(NamedTuple):
