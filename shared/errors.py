@@ -6,6 +6,7 @@
     ├── EngineUnavailable         502  the engine cannot be reached, or broke off
     ├── NotFound                  404
     ├── DependencyUnavailable     503  retryable: a part is down or too slow; hold and try again
+    │   └── BadAnswer             503  it answered, but with nothing usable: perhaps because of the input
     └── PermanentFault            500  not retryable: this item can never succeed; dead letter
         └── TextTooLarge          500  not as it is: a model server calls the input too large; split it
 
@@ -59,6 +60,10 @@ class DependencyUnavailable(BackscrollError):
     def __init__(self, part: str, message: str) -> None:
         super().__init__(message)
         self.part = part
+
+
+class BadAnswer(DependencyUnavailable):
+    code = "bad_answer"
 
 
 class PermanentFault(BackscrollError):

@@ -11,7 +11,7 @@ from shared.errors import DependencyUnavailable
 from shared.models.port import Vector
 from shared.models.server import sendable
 from shared.models.vectors import PART, unit_vectors
-from shared.models.worker import Urgency, Worker
+from shared.models.worker import Stopped, Urgency, Worker
 
 # About 500 tokens: 0.45 s at the 1,000 to 1,200 tokens/s of two cores, and what a query waits at most.
 # Larger calls are no faster (1,181 tokens/s at 142 tokens a call, 1,212 at 1,136).
@@ -56,8 +56,8 @@ class BundledEmbedder:
 
         try:
             rows = await self._worker.run(urgency, call)
-        except (OSError, MemoryError) as error:
-            raise DependencyUnavailable(PART, f"the bundled model failed: {error}") from error
+        except Stopped as error:
+            raise DependencyUnavailable(PART, "the bundled model is closed") from error
         return unit_vectors(rows, len(texts), self.dim)
 
 

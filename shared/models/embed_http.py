@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from shared.errors import DependencyUnavailable
+from shared.errors import BadAnswer, DependencyUnavailable
 from shared.models.port import Vector
 from shared.models.server import BatchTooBig, ModelServer, sendable
 from shared.models.vectors import PART, unit_vectors
@@ -59,10 +59,10 @@ def _rows(answer: Any) -> list[Any]:
     """
     items = answer.get("data") if isinstance(answer, dict) else answer
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
-        raise DependencyUnavailable(PART, "the answer has no list of embeddings")
+        raise BadAnswer(PART, "the answer has no list of embeddings")
     places = [item.get("index", place) for place, item in enumerate(items)]
     if sorted(map(str, places)) != sorted(map(str, range(len(items)))):
-        raise DependencyUnavailable(PART, "the answer's indices are not those of the request")
+        raise BadAnswer(PART, "the answer's indices are not those of the request")
     rows: list[Any] = [None] * len(items)
     for place, item in zip(places, items, strict=True):
         row = item.get("embedding")

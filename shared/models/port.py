@@ -14,8 +14,9 @@ class Embedder(Protocol):
     """Turns texts into unit vectors.
 
     Raises `DependencyUnavailable("embed_unavailable", ...)` for what passes by itself (no answer,
-    overload, nulls, NaN, wrong count or dimension), `TextTooLarge` for an input that the server
-    calls too large, `PermanentFault` for what can never succeed.
+    overload, a wrong key or path), its kind `BadAnswer` for nulls, NaN, a wrong count or dimension and
+    a server that fails without a known reason, `TextTooLarge` for an input that the server calls too
+    large, `PermanentFault` for one that it refuses.
     """
 
     name: str

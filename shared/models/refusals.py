@@ -17,6 +17,7 @@ class Cause(Enum):
     TOO_LARGE = "an input is too large"
     BATCH_TOO_BIG = "too many inputs in one request"
     REFUSED = "the input is refused"
+    BROKEN = "the server failed, perhaps on this input"
     PASSING = "the server is down, busy or set up wrongly"
 
 
@@ -57,6 +58,8 @@ def judge(status: int, message: str) -> Refusal:
         return Refusal(Cause.BATCH_TOO_BIG, int(named.group(1)) if named else None)
     if status == 413:
         return Refusal(Cause.TOO_LARGE)
+    if status == 500:
+        return Refusal(Cause.BROKEN)
     return Refusal(Cause.REFUSED if status in _ABOUT_THE_INPUT else Cause.PASSING)
 
 

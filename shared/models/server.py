@@ -8,7 +8,7 @@ import httpx
 import orjson
 import tenacity
 
-from shared.errors import DependencyUnavailable, PermanentFault, TextTooLarge
+from shared.errors import BadAnswer, DependencyUnavailable, PermanentFault, TextTooLarge
 from shared.models.refusals import Cause, Refusal, judge, message_of
 
 
@@ -43,8 +43,8 @@ class ModelServer:
     async def post(self, body: Mapping[str, Any]) -> Any:
         """The decoded answer.
 
-        Raises `DependencyUnavailable`, `TextTooLarge`, `BatchTooBig`, or `PermanentFault` for any other
-        refusal of the input.
+        Raises `DependencyUnavailable` (`BadAnswer` where the input may be the reason), `TextTooLarge`,
+        `BatchTooBig`, or `PermanentFault` for any other refusal of the input.
         """
         try:
             async with asyncio.timeout(self.timeout_s):
@@ -58,7 +58,7 @@ class ModelServer:
         try:
             return orjson.loads(response.content)
         except orjson.JSONDecodeError as error:
-            raise DependencyUnavailable(self.part, "the answer is not JSON") from error
+            raise BadAnswer(self.part, "the answer is not JSON") from error
 
     # A kept-alive connection that the server has just closed fails on first use and says nothing about the
     # server. Everything else is left to the caller: the bus holds and retries with heartbeats, a query has a
@@ -86,6 +86,8 @@ class ModelServer:
                 raise BatchTooBig(refusal)
             case Cause.REFUSED:
                 raise PermanentFault(said)
+            case Cause.BROKEN:
+                raise BadAnswer(self.part, said)
             case Cause.PASSING:
                 raise DependencyUnavailable(self.part, said)
 

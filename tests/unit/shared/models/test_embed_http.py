@@ -4,7 +4,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shared.errors import DependencyUnavailable, PermanentFault, TextTooLarge
+from shared.errors import BadAnswer, DependencyUnavailable, PermanentFault, TextTooLarge
 from shared.models.embed_http import HttpEmbedder
 from tests.support.model_server import ModelServer, breaks_off, embeds, raw, says, serving, silent
 
@@ -102,7 +102,7 @@ async def test_the_bare_list_of_llama_cpp_is_understood(server: ModelServer, emb
 async def test_a_bad_vector_is_never_let_through(server: ModelServer, embedder: Make, data: Any) -> None:
     server.script.append(says(200, {"data": data}))
     e = embedder()
-    with pytest.raises(DependencyUnavailable) as caught:
+    with pytest.raises(BadAnswer) as caught:
         await e.passages(["a"])
     assert caught.value.part == "embed_unavailable"
 

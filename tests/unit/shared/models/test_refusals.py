@@ -34,7 +34,6 @@ BATCH_TOO_BIG = [
 PASSING = [
     (429, "Model is overloaded"),
     (503, "loading model"),
-    (500, "CUDA error"),
     (401, "bad key"),
     (403, ""),
     (404, "The model `bge` does not exist."),
@@ -56,6 +55,10 @@ def test_a_batch_of_too_many_texts_names_its_limit(status: int, message: str, li
 @pytest.mark.parametrize(("status", "message"), PASSING)
 def test_what_is_not_the_texts_fault_passes(status: int, message: str) -> None:
     assert judge(status, message) == Refusal(Cause.PASSING)
+
+
+def test_a_failure_without_a_known_reason_may_be_the_inputs() -> None:
+    assert judge(500, "CUDA error") == Refusal(Cause.BROKEN)
 
 
 def test_any_other_refusal_of_the_input_is_permanent() -> None:

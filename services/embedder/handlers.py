@@ -1,0 +1,65 @@
+"""`ChunksCreated` in, the chunk store written: terms by one durable, vectors by the other."""
+
+import asyncio
+from collections.abc import Callable
+from itertools import groupby
+
+from services.embedder.embed import Embedding
+from services.embedder.terms import origin, with_terms
+from services.embedder.vectors import Item, groups, vectors_of, with_vectors
+from shared.bus import Delivery, Faulty
+from shared.contracts.events import ChunksCreated
+from shared.models.port import Embedder
+from shared.store.port import ChunkStore
+
+
+class Handlers:
+    """Idempotent: a redelivery writes what is there already and embeds nothing."""
+
+    def __init__(self, store: ChunkStore, embedder: Embedder, stopping: Callable[[], bool]) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._stopping = stopping
+        self._embeddings: dict[str, Embedding] = {}
+        """By tenant, while a batch fails and is repeated."""
+
+    async def terms(self, batch: list[Delivery[ChunksCreated]]) -> None:
+        for delivery in batch:
+            # Off the event loop: other services may share it.
+            messages = await asyncio.to_thread(with_terms, delivery.event)
+            await self._store.insert_terms(origin(delivery.event), messages)
+
+    async def vectors(self, batch: list[Delivery[ChunksCreated]]) -> list[Faulty]:
+        """A text that cannot be embedded stays findable by its terms; its message gets its marker."""
+        faulty: list[Faulty] = []
+        for tenant in dict.fromkeys(delivery.event.tenant for delivery in batch):
+            deliveries = [delivery for delivery in batch if delivery.event.tenant == tenant]
+            embedding = self._embeddings.setdefault(tenant, Embedding(self._embedder, self._stopping))
+            # Over all events, so that the small ones of a trickle share a call.
+            for group in groups(await asyncio.to_thread(_items, deliveries)):
+                await self._put(tenant, group, embedding)
+            faulty += [fault for delivery in deliveries for fault in _faulty(delivery, embedding)]
+        self._embeddings.clear()
+        return faulty
+
+    async def _put(self, tenant: str, group: list[Item], embedding: Embedding) -> None:
+        vectors = await vectors_of(tenant, [item.message for item in group], self._store, embedding)
+        for _, items in groupby(group, key=lambda item: item.delivery.sequence):
+            event_items = list(items)
+            await self._store.put_vectors(
+                origin(event_items[0].delivery.event),
+                [with_vectors(item.message, vectors) for item in event_items],
+            )
+
+
+def _items(deliveries: list[Delivery[ChunksCreated]]) -> list[Item]:
+    return [Item(delivery, message) for delivery in deliveries for message in with_terms(delivery.event)]
+
+
+def _faulty(delivery: Delivery[ChunksCreated], embedding: Embedding) -> list[Faulty]:
+    return [
+        Faulty(delivery, chunk.model_dump_json(), embedding.faulty[chunk.digest])
+        for message in delivery.event.messages
+        for chunk in message.chunks
+        if chunk.digest in embedding.faulty
+    ]

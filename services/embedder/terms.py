@@ -1,0 +1,21 @@
+"""`ChunksCreated` -> texts with their terms: findable before they have vectors (ADR 0003)."""
+
+from shared.contracts.events import ChunksCreated
+from shared.store.port import IndexedMessage, Origin
+from shared.text.terms import document_terms
+
+
+def origin(event: ChunksCreated) -> Origin:
+    return Origin(event.tenant, event.session, event.at)
+
+
+def with_terms(event: ChunksCreated) -> list[IndexedMessage]:
+    """Every message, those without chunks too: each gets its marker."""
+    return [
+        IndexedMessage(
+            address=message.address,
+            chunks=message.chunks,
+            terms=tuple(document_terms(chunk.text) for chunk in message.chunks),
+        )
+        for message in event.messages
+    ]
