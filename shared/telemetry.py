@@ -6,12 +6,16 @@ module-level, so that five services in one process share one registry and regist
 
 import logging
 import sys
+import traceback
 from typing import Any
 
 import structlog
 from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, Counter, Gauge, Histogram, generate_latest
 from starlette.requests import Request
 from starlette.responses import Response
+from structlog.typing import EventDict
+
+from shared.errors import BackscrollError
 
 DEGRADATIONS = Counter(
     "backscroll_degradations", "Requests served without a part; `part` as in X-Backscroll-Degraded.", ["part"]
@@ -38,6 +42,24 @@ REQUESTS = Counter(
 EXCERPTS_DROPPED = Counter("backscroll_excerpts_dropped", "Excerpts whose digest did not match the request.")
 
 
+def trace_without_content(_: Any, __: str, line: EventDict) -> EventDict:
+    """Where an error came from and its type. Locals, and the text of an error that is not ours, may hold
+    what a user wrote."""
+    given = line.pop("exc_info", None)
+    error = given if isinstance(given, BaseException) else sys.exc_info()[1] if given else None
+    if isinstance(given, tuple):
+        error = given[1]
+    if error is not None:
+        said = f": {error}" if isinstance(error, BackscrollError) else ""
+        frames = [
+            f"{frame.filename}:{frame.lineno} {frame.name}"
+            for frame in traceback.extract_tb(error.__traceback__)
+        ]
+        line["exception"] = type(error).__name__ + said
+        line["frames"] = frames
+    return line
+
+
 def configure_logging(level: str = "info") -> None:
     """Route structlog and the standard library through one JSON renderer. Safe to repeat."""
     stamp: list[Any] = [
@@ -45,8 +67,7 @@ def configure_logging(level: str = "info") -> None:
         structlog.stdlib.add_logger_name,
         structlog.stdlib.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
-        # Frames without locals: locals hold message text and keys.
-        structlog.processors.format_exc_info,
+        trace_without_content,
     ]
     structlog.configure(
         processors=[

@@ -8,19 +8,19 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import nats.errors
+import nats.js.errors
 import structlog
 from faststream.nats import NatsBroker
 from nats.js import JetStreamContext
 
-from shared.bus import provision as provisioning
-from shared.bus import rpc, subjects
+from shared.bus import provisioning, rpc, subjects
 from shared.bus.claims import Claims
-from shared.bus.codec import pack, to_json
+from shared.bus.codec import decode, pack, to_json
 from shared.bus.consume import Consumer, E, Handler
 from shared.bus.state import State
 from shared.bus.subjects import Durable, Method
 from shared.contracts.base import Contract
-from shared.contracts.events import DeadLetter
+from shared.contracts.events import DeadLetter, ExchangeRecorded
 from shared.errors import DependencyUnavailable, PermanentFault
 from shared.settings import Settings
 from shared.telemetry import BUS_ERRORS
@@ -38,6 +38,7 @@ class Bus:
 
     def __init__(self, url: str, *, service: str, inbox_prefix: str = "_INBOX") -> None:
         self.service = service
+        self._closing = False
         self._disconnected: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.broker = NatsBroker(
             url,
@@ -67,11 +68,16 @@ class Bus:
         self.js: JetStreamContext = self.broker.connection.jetstream()
         self.claims = Claims(self.js, provisioning.CLAIMS)
         self.rpc_claims = Claims(self.js, provisioning.RPC_CLAIMS)
-        self.tips = State(self.js, provisioning.TIPS)
+        self.tips = State(self.js, provisioning.TIPS, self._require_connection)
 
     @property
     def is_connected(self) -> bool:
         return bool(self.broker.connection.is_connected)
+
+    @property
+    def is_closing(self) -> bool:
+        """A handler with minutes of work looks here between its parts, and raises to hand the rest back."""
+        return self._closing
 
     async def check(self, settings: Settings) -> None:
         """For the start. Raises `PermanentFault` with a line for each difference from what is expected."""
@@ -124,6 +130,17 @@ class Bus:
                 timeout=PUBLISH_S,
             )
 
+    async def find_record(self, tenant: str, record_id: str) -> ExchangeRecorded | None:
+        """By the subject index of the stream, whatever the session; None where there is none (ADR 0005)."""
+        self._require_connection()
+        with _unavailable("find a record"):
+            try:
+                found = await self.js.get_last_msg(subjects.RECORDS, subjects.record_of(tenant, record_id))
+            except nats.js.errors.NotFoundError:
+                return None
+        body = await self.claims.check_out(found.data or b"", found.headers)
+        return decode(ExchangeRecorded, body)
+
     async def _bury(self, of: str, letter: DeadLetter) -> None:
         await self._publish(subjects.DEADLETTERS, subjects.dead_letter(of, self.service), letter)
 
@@ -156,23 +173,29 @@ class Bus:
 
     async def close(self) -> None:
         """Running handlers finish and are settled; what they were not given goes back."""
+        self._closing = True
         for consumer, _ in self._consumers:
             consumer.stop()
         await asyncio.gather(*(task for _, task in self._consumers), return_exceptions=True)
-        if self.is_connected:
+        connection = self.broker.connection
+        try:
             await self.broker.stop()
-        else:
-            await self.broker.connection.close()
+        except (nats.errors.Error, OSError):
+            # Without a server there is nothing to drain to, and what is left of its socket may say so.
+            with contextlib.suppress(OSError):
+                await connection.close()
 
     def _require_connection(self) -> None:
-        # nats-py would buffer while it reconnects, and the caller would wait out its timeout.
+        # nats-py would keep the request while it reconnects: the caller would wait out its timeout, and
+        # what was refused would be written all the same, minutes later.
         if not self.is_connected:
             raise DependencyUnavailable("bus_unavailable", "not connected")
 
     async def _on_disconnected(self) -> None:
         if not self._disconnected.done():
             self._disconnected.set_result(None)
-        log.warning("bus_disconnected", service=self.service)
+        if not self._closing:
+            log.warning("bus_disconnected", service=self.service)
 
     async def _on_reconnected(self) -> None:
         self._disconnected = asyncio.get_running_loop().create_future()

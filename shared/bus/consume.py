@@ -115,9 +115,15 @@ class Consumer(Generic[E]):
                 raise DependencyUnavailable("bus_unavailable", "stopped before the batch began")
             deliveries = [d for m in flight.messages if (d := await self._read(flight, m)) is not None]
             await self._run(flight, deliveries)
-        except (nats.errors.Error, OSError, DependencyUnavailable) as error:
-            # Settling failed or was broken off by a stop: what is still open is delivered again.
-            log.warning("batch_left", durable=self._durable.name, error=type(error).__name__)
+        except Exception as error:
+            # Settling failed, or a stop broke it off: what is still open is delivered again.
+            expected = isinstance(error, (nats.errors.Error, OSError, DependencyUnavailable))
+            log.warning(
+                "batch_left",
+                durable=self._durable.name,
+                error=type(error).__name__,
+                exc_info=None if expected else error,
+            )
             with contextlib.suppress(nats.errors.Error, OSError):
                 for message in flight.messages:
                     await flight.hand_back(
@@ -180,7 +186,7 @@ class Consumer(Generic[E]):
         """Call again while a dependency is down, until it is back or the consumer stops."""
         async for attempt in tenacity.AsyncRetrying(
             retry=tenacity.retry_if_exception_type(DependencyUnavailable),
-            wait=tenacity.wait_exponential_jitter(initial=0.25, max=LONGEST_HOLD_S, jitter=0.25),
+            wait=tenacity.wait_exponential_jitter(multiplier=0.25, max=LONGEST_HOLD_S, jitter=0.25),
             stop=lambda _: self.stopping,
             sleep=self._pause,
             before_sleep=self._count_hold,

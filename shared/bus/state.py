@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import nats.errors
 import nats.js.errors
@@ -19,9 +19,10 @@ KEY = re.compile(r"[-/_=A-Za-z0-9]+(\.[-/_=A-Za-z0-9]+)*")
 class State:
     """Raises `DependencyUnavailable("bus_unavailable", ...)` where the bucket does not answer."""
 
-    def __init__(self, js: JetStreamContext, bucket: str) -> None:
+    def __init__(self, js: JetStreamContext, bucket: str, require_connection: Callable[[], None]) -> None:
         self._js = js
         self._bucket = bucket
+        self._require_connection = require_connection
         self._bound: KeyValue | None = None
 
     async def put(self, key: str, value: bytes) -> None:
@@ -55,6 +56,7 @@ class State:
         return {k: unpack(v) for k, v in zip(wanted, values, strict=True) if v is not None}
 
     async def _kv(self) -> KeyValue:
+        self._require_connection()
         # Binding asks for the stream's info, which takes longer than all the reads that follow.
         if self._bound is None:
             self._bound = await self._js.key_value(self._bucket)

@@ -60,6 +60,11 @@ def record(tenant: str, session: str, record_id: str) -> str:
     return f"ev.v1.{token(tenant)}.{token(session)}.record.{token(record_id)}"
 
 
+def record_of(tenant: str, record_id: str) -> str:
+    """Matches the record of this id in any session of the tenant."""
+    return f"ev.v1.{token(tenant)}.*.record.{token(record_id)}"
+
+
 def dead_letter(of: str, service: str) -> str:
     """Beside the subject that the faulty message came on: same tenant, same session."""
     _, _, tenant, session, *_ = of.split(".")
