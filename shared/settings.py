@@ -36,7 +36,9 @@ class Settings(BaseSettings):
     memory_min_tokens: int = Field(
         4096, ge=1, description="Floor of the memory block; at most 1/64 of usable."
     )
-    memory_max_tokens: int = Field(65_536, ge=1, description="Cap of the memory block; at most 1/4 of usable.")
+    memory_max_tokens: int = Field(
+        65_536, ge=1, description="Cap of the memory block; at most 1/4 of usable."
+    )
     patch_max_tokens: int = Field(
         8192, ge=1, description="Cap of one patch; at most 1/16 of usable, 1/32 from 32K on."
     )
@@ -141,6 +143,7 @@ class Settings(BaseSettings):
     max_body_bytes: int = Field(64 * 1024 * 1024, ge=1024)
     stream_max_age_s: int = Field(7 * 86_400, ge=60, description="How long events can be replayed.")
     stream_max_bytes: int = Field(8 * 1024**3, ge=1024**2)
+    stream_replicas: int = Field(1, ge=1, le=5, description="Copies of each stream in a NATS cluster.")
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
     @classmethod
