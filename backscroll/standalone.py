@@ -56,8 +56,9 @@ async def standalone(settings: Settings) -> AsyncIterator[Running]:
         stack.push_async_callback(models.close)
         reranker = open_reranker(settings)
         stack.push_async_callback(reranker.close)
-        store = await open_store(settings, models.name, models.dim)
+        store = open_store(settings, models.name, models.dim)
         stack.push_async_callback(store.close)
+        await store.ensure()
 
         async def bus(service: str) -> Bus:
             opened = await connect(nats_url, service=service)

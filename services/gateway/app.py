@@ -39,7 +39,7 @@ class Gateway:
 
     async def chat_completions(self, http: HttpRequest) -> Response:
         request = Request(await self._body(http), self.reader)
-        session = http.headers.get("x-session-id") or request.chain[0].hex()
+        session = http.headers.get("x-session-id") or request.label
         work = asyncio.create_task(self.preparer.prepare(request, session))
         if request.stream:
             ready, _ = await asyncio.wait({work}, timeout=COMMENT_EVERY_S)

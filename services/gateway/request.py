@@ -8,7 +8,7 @@ from services.gateway.body import Body, split_body
 from services.gateway.dialects import chat
 from shared.contracts.events import Unit
 from shared.contracts.rpc import SearchText
-from shared.conversation.address import chain, chain_root, tenant_key
+from shared.conversation.address import prefix_hashes, tenant_key
 from shared.conversation.facts import Facts, FactsCache, Weights, facts_of
 from shared.conversation.message import Message, PartKind, units
 from shared.conversation.shape import Shape, shape_of
@@ -66,11 +66,9 @@ class Request:
         return value
 
     def _facts(self) -> list[Facts]:
-        key, get, blake2b = self.key, self.reader.cache.get, hashlib.blake2b
-        return [
-            get(blake2b(raw, digest_size=16, key=key).digest(), lambda i=i: self._fact(i))  # type: ignore[misc]
-            for i, raw in enumerate(self.body.messages)
-        ]
+        blake2b = hashlib.blake2b
+        digests = [blake2b(raw, digest_size=16).digest() for raw in self.body.messages]
+        return self.reader.cache.all(digests, self._fact)
 
     def _fact(self, index: int) -> Facts:
         return facts_of(self._read(index), self.key, self.reader.weights)
@@ -78,10 +76,18 @@ class Request:
     def _read(self, index: int) -> Message:
         return chat.read_message(self.body.messages[index], index, self.reader.image_tokens)
 
+    def prefixes(self, lengths: list[int]) -> dict[int, bytes]:
+        """The chain hash of the prefix of each length."""
+        return prefix_hashes(self.key, self.model, self.shape.packed_addresses, lengths)
+
     @cached_property
-    def chain(self) -> list[bytes]:
-        """The chain hash after each position."""
-        return chain(chain_root(self.key, self.model), self.shape.addresses)
+    def tip_key(self) -> bytes:
+        return self.prefixes([len(self.shape)])[len(self.shape)]
+
+    @cached_property
+    def label(self) -> str:
+        """Names the session of a client that names none: equal beginnings share it."""
+        return self.prefixes([1])[1].hex()
 
     @cached_property
     def head_tokens(self) -> int:

@@ -1,16 +1,13 @@
 """Finding the tip that a request inherits from, and leaving its own (ADR 0001)."""
 
 from collections import OrderedDict
-
-import structlog
+from itertools import islice
 
 from services.gateway.request import Request
 from shared.bus.state import State
 from shared.conversation.history import RoleCode
 from shared.errors import DependencyUnavailable
 from shared.prompt.state import Tip
-
-log = structlog.get_logger(__name__)
 
 NEWEST = 32
 TIPS_PER_SESSION = 8
@@ -22,11 +19,10 @@ def candidate_lengths(request: Request) -> list[int]:
 
     The newest 32, then at doubling distance: a client that edits far back still finds an ancestor.
     """
-    roles = request.shape.roles
+    roles = request.shape.roles.tobytes()
     n = len(roles)
-    lengths = [n - back for back in range(n) if roles[n - 1 - back] != RoleCode.ASSISTANT][:NEWEST]
-    if not lengths:
-        return [n]
+    ends = (length for length in range(n, 0, -1) if roles[length - 1] != RoleCode.ASSISTANT)
+    lengths = list(islice(ends, NEWEST)) or [n]
     distance = n - lengths[-1] + 1
     while distance < n:
         length = n - distance
@@ -52,36 +48,37 @@ class Tips:
         Raises `DependencyUnavailable("bus_unavailable", ...)` only where memory has none either.
         """
         lengths = candidate_lengths(request)
-        known = next((n for n in lengths if request.chain[n - 1] in self._memory), None)
-        longer = [n for n in lengths if known is None or n > known]
+        keys = request.prefixes(lengths)
+        known = next((n for n in lengths if keys[n] in self._memory), None)
+        longer = [keys[n] for n in lengths if known is None or n > known]
         try:
-            stored = await self._stored(request, longer)
+            stored = await self._stored(longer)
         except DependencyUnavailable:
             if known is None:
                 raise
             stored = None
         if stored is not None:
             return stored
-        return self._memory[request.chain[known - 1]] if known is not None else None
+        return self._memory[keys[known]] if known is not None else None
 
-    async def _stored(self, request: Request, lengths: list[int]) -> Tip | None:
-        keys = {n: request.chain[n - 1].hex() for n in lengths}
-        values = await self._state.get_many(keys.values())
-        for n in lengths:
-            value = values.get(keys[n])
+    async def _stored(self, keys: list[bytes]) -> Tip | None:
+        """The first that the bucket has."""
+        values = await self._state.get_many(key.hex() for key in keys)
+        for key in keys:
+            value = values.get(key.hex())
             if value is not None:
                 tip = Tip.model_validate_json(value)
-                self._remember(request.chain[n - 1], tip)
+                self._remember(key, tip)
                 return tip
         return None
 
     def remember(self, request: Request, tip: Tip) -> None:
         """In memory alone: for chats that are too short to touch the bus."""
-        self._remember(request.chain[-1], tip)
+        self._remember(request.tip_key, tip)
 
     async def put(self, request: Request, tip: Tip) -> None:
-        self._remember(request.chain[-1], tip)
-        await self._state.put(request.chain[-1].hex(), tip.model_dump_json().encode())
+        self._remember(request.tip_key, tip)
+        await self._state.put(request.tip_key.hex(), tip.model_dump_json().encode())
 
     def _remember(self, key: bytes, tip: Tip) -> None:
         self._memory[key] = tip

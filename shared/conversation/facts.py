@@ -1,6 +1,5 @@
 """What the hot path needs to know of a message, computed once per text and cached."""
 
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -55,22 +54,30 @@ def facts_of(message: Message, key: bytes, weights: Weights) -> Facts:
 
 
 class FactsCache:
-    """Facts by the digest of a message's raw bytes; the least recently used are forgotten.
+    """Facts of one tenant's messages by the digest of their raw bytes, in two generations.
 
-    The key carries the tenant, since an address does. At some 250 bytes an entry the default is
-    64 MB: a million-token conversation is about 10,000 entries.
+    What was used since the last change of generations survives the next one. At some 250 bytes an entry
+    the default is at most 64 MB: a million-token conversation is about 10,000 entries. Strict LRU costs
+    5 ms a request of that length, generations nothing.
     """
 
-    def __init__(self, size: int = 250_000) -> None:
-        self._entries: OrderedDict[bytes, Facts] = OrderedDict()
+    def __init__(self, size: int = 128_000) -> None:
+        self._young: dict[bytes, Facts] = {}
+        self._old: dict[bytes, Facts] = {}
         self._size = size
 
-    def get(self, digest: bytes, make: Callable[[], Facts]) -> Facts:
-        entry = self._entries.get(digest)
-        if entry is None:
-            entry = self._entries[digest] = make()
-            if len(self._entries) > self._size:
-                self._entries.popitem(last=False)
-        else:
-            self._entries.move_to_end(digest)
-        return entry
+    def all(self, digests: list[bytes], make: Callable[[int], Facts]) -> list[Facts]:
+        """In order; `make` reads the message of an index that is not known."""
+        young = self._young
+        found: list[Facts | None] = [young.get(d) for d in digests]
+        facts: list[Facts] = []
+        for index, known in enumerate(found):
+            if known is None:
+                digest = digests[index]
+                # A digest can repeat within a request, so young is asked once more.
+                known = young.get(digest) or self._old.get(digest) or make(index)
+                young[digest] = known
+            facts.append(known)
+        if len(young) > self._size:
+            self._old, self._young = young, {}
+        return facts

@@ -34,7 +34,7 @@ class RoleCode(IntEnum):
 class History:
     """One entry a position, oldest first.
 
-    `turns` numbers turns from 0 (what stands before the first user message belongs to turn 0 too);
+    `turns` numbers turns: each user message begins the next; turn 0 is what stands before the first.
     `steps` numbers the steps inside a turn: 0 is the user message and what follows it up to the first
     assistant message, each assistant message begins the next. `units` is the number of structural
     units of the message. `tokens` are estimated engine tokens of the whole message, its overhead and

@@ -1,4 +1,7 @@
-"""Turns, steps, pairs and addresses of a whole request, in one pass over its facts."""
+"""Turns, steps, pairs and addresses of a whole request, from its facts.
+
+Vectorised: the only loop over messages is the one over those with tool calls or results.
+"""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,10 +21,9 @@ ORPHAN = (-1, "")
 class Shape:
     """How the raw messages of a request form a history.
 
-    `firsts[p]` is the index of the first raw message that belongs to position p: the system messages
-    before it, then the message itself at `bodies[p]`. `head` counts the leading system messages;
-    `firsts` has one entry more than there are positions, so that position p is
-    `raw[firsts[p]:firsts[p + 1]]`; trailing system messages belong to the last position.
+    Position p is `raw[firsts[p]:firsts[p + 1]]`: the system messages before it, then the message itself
+    at `bodies[p]`; trailing system messages belong to the last position. `head` counts the leading
+    system messages.
     """
 
     head: int
@@ -42,70 +44,58 @@ class Shape:
         return len(self.bodies)
 
     @cached_property
-    def total_tokens(self) -> int:
-        return self.head_tokens + int(self.tokens.sum())
+    def packed_addresses(self) -> bytes:
+        return b"".join(self.addresses)
 
     def history(self, ratio: float) -> History:
         """The packed form, its tokens scaled from the upper bound to engine tokens."""
         scaled = np.ceil(self.tokens * ratio).astype(np.uint32)
-        return History(b"".join(self.addresses), self.roles, self.turns, self.steps, self.units, scaled)
+        return History(self.packed_addresses, self.roles, self.turns, self.steps, self.units, scaled)
 
 
 def shape_of(facts: list[Facts], key: bytes) -> Shape:
-    head = 0
-    while head < len(facts) and facts[head].role == SYSTEM:
-        head += 1
-    firsts: list[int] = []
-    bodies: list[int] = []
-    addresses: list[bytes] = []
-    roles: list[int] = []
-    turns: list[int] = []
-    steps: list[int] = []
-    units: list[int] = []
-    tokens: list[int] = []
-    tools: dict[int, tuple[str, ...]] = {}
-    turn, step, first, carried = 0, 0, head, 0
-    seen_user = False
-    open_calls: dict[str, tuple[int, str]] = {}
-    for index in range(head, len(facts)):
-        f = facts[index]
-        if f.role == SYSTEM:
-            carried += f.tokens
-            continue
-        if f.role == RoleCode.USER:
-            if seen_user:
-                turn += 1
-            seen_user, step = True, 0
-        elif f.role == RoleCode.ASSISTANT:
-            step += 1
-        if f.calls:
-            open_calls = {call: (k, name) for k, (call, name) in enumerate(f.calls)}
-        name = f.address
-        if f.answers:
-            pairs = [open_calls.get(a, ORPHAN) for a in f.answers]
-            tools[len(bodies)] = tuple(tool for _, tool in pairs)
-            name = address(key, f.address + repr(pairs).encode())
-        firsts.append(first)
-        bodies.append(index)
-        addresses.append(name)
-        roles.append(f.role)
-        turns.append(turn)
-        steps.append(step)
-        units.append(f.units)
-        tokens.append(f.tokens + carried)
-        first, carried = index + 1, 0
-    if tokens:
-        tokens[-1] += carried
+    roles = np.array([f.role for f in facts], dtype=np.int8)
+    tokens = np.array([f.tokens for f in facts], dtype=np.int64)
+    bodies = np.flatnonzero(roles != SYSTEM)
+    head = int(bodies[0]) if len(bodies) else len(facts)
+    firsts = np.concatenate(([head], bodies[:-1] + 1, [len(facts)])) if len(bodies) else np.array([head])
+    own = roles[bodies]
+    turns = np.cumsum(own == RoleCode.USER)
+    positions = [facts[i] for i in bodies.tolist()]
+    addresses, tools = _paired(positions, key)
     return Shape(
         head=head,
-        head_tokens=sum(f.tokens for f in facts[:head]),
-        firsts=[*firsts, len(facts)],
-        bodies=bodies,
+        head_tokens=int(tokens[:head].sum()),
+        firsts=firsts.tolist(),
+        bodies=bodies.tolist(),
         addresses=addresses,
         tools=tools,
-        roles=np.array(roles, dtype=np.uint8),
-        turns=np.array(turns, dtype=np.uint32),
-        steps=np.array(steps, dtype=np.uint32),
-        units=np.array(units, dtype=np.uint16),
-        tokens=np.array(tokens, dtype=np.uint32),
+        roles=own.astype(np.uint8),
+        turns=turns.astype(np.uint32),
+        steps=_steps(own, turns).astype(np.uint32),
+        units=np.array([f.units for f in positions], dtype=np.uint16),
+        tokens=np.add.reduceat(tokens, firsts[:-1]).astype(np.uint32)
+        if len(bodies)
+        else np.zeros(0, np.uint32),
     )
+
+
+def _steps(roles: npt.NDArray[np.int8], turns: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Assistant messages so far in the same turn."""
+    assistants = np.concatenate(([0], np.cumsum(roles == RoleCode.ASSISTANT)))
+    return assistants[1:] - assistants[np.searchsorted(turns, turns)]
+
+
+def _paired(positions: list[Facts], key: bytes) -> tuple[list[bytes], dict[int, tuple[str, ...]]]:
+    """Addresses, and the tools behind results: a result is also told by which call it answers."""
+    addresses = [f.address for f in positions]
+    tools: dict[int, tuple[str, ...]] = {}
+    open_calls: dict[str, tuple[int, str]] = {}
+    for position, f in enumerate(positions):
+        if f.calls:
+            open_calls = {call: (k, name) for k, (call, name) in enumerate(f.calls)}
+        if f.answers:
+            pairs = [open_calls.get(a, ORPHAN) for a in f.answers]
+            tools[position] = tuple(tool for _, tool in pairs)
+            addresses[position] = address(key, f.address + repr(pairs).encode())
+    return addresses, tools

@@ -90,7 +90,7 @@ def render_excerpts(excerpts: Sequence[Excerpt], source: Source, opening: str) -
         if not good:
             continue
         kinds = " → ".join(kind for i, (kind, _) in enumerate(good) if i == 0 or good[i - 1][0] != kind)
-        parts.append(f"--- turn {turn + 1} · {kinds} ---\n")
+        parts.append(f"--- turn {turn} · {kinds} ---\n")
         if len(good) == 1:
             parts.append(_quoted(good[0][1]))
         else:

@@ -77,9 +77,15 @@ def test_system_messages_have_no_position() -> None:
 
 def test_turns_and_steps() -> None:
     found = shape([user("1"), call("a"), result("a"), call("b"), result("b"), user("2"), user("3")])
-    assert found.turns.tolist() == [0, 0, 0, 0, 0, 1, 2]
+    assert found.turns.tolist() == [1, 1, 1, 1, 1, 2, 3]
     assert found.steps.tolist() == [0, 1, 1, 2, 2, 0, 0]
     assert found.tools == {2: ("f",), 4: ("f",)}
+
+
+def test_a_greeting_is_a_turn_of_its_own() -> None:
+    found = shape([{"role": "assistant", "content": "Hello!"}, user("1"), call("a"), result("a")])
+    assert found.turns.tolist() == [0, 1, 1, 1]
+    assert found.steps.tolist() == [1, 0, 1, 1]
 
 
 @given(histories())

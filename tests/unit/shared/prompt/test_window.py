@@ -11,10 +11,10 @@ USER, ASSISTANT, TOOL = RoleCode.USER, RoleCode.ASSISTANT, RoleCode.TOOL
 def history(*messages: tuple[int, int]) -> History:
     """From (role, tokens)."""
     turns, steps = [], []
-    turn, step, seen = 0, 0, False
+    turn, step = 0, 0
     for role, _ in messages:
         if role == USER:
-            turn, step, seen = turn + seen, 0, True
+            turn, step = turn + 1, 0
         elif role == ASSISTANT:
             step += 1
         turns.append(turn)
