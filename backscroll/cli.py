@@ -3,13 +3,19 @@
 import asyncio
 import signal
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
+import httpx
 import typer
 from pydantic import ValidationError
 from rich.console import Console
 
-from backscroll.standalone import standalone
+from backscroll.demo.conversation import Conversation, demo_conversation
+from backscroll.demo.load import load_conversations
+from backscroll.demo.play import play
+from backscroll.demo.result import DemoResult
+from backscroll.standalone import DEMO_WINDOW, standalone
 from shared.bus import provision as provision_bus
 from shared.errors import BackscrollError
 from shared.settings import Settings
@@ -33,7 +39,7 @@ def _settings(given: dict[str, Any]) -> Settings:
 def _run(work: Any) -> Any:
     try:
         return asyncio.run(work)
-    except BackscrollError as error:
+    except (BackscrollError, httpx.HTTPError) as error:
         console.print(f"[red]{error}[/red]", soft_wrap=True)
         raise typer.Exit(1) from error
 
@@ -73,6 +79,38 @@ def provision(
     for difference in differences:
         console.print(difference, soft_wrap=True)
     raise typer.Exit(1 if differences else 0)
+
+
+@app.command()
+def demo(
+    conversation: Annotated[
+        Path | None, typer.Option(help="Play this file: OpenAI messages, LoCoMo or a mini-swe-agent run.")
+    ] = None,
+    number: Annotated[int, typer.Option(help="Which conversation of the file, from 1.")] = 1,
+    window: Annotated[int, typer.Option(help="The engine's window, tokens.")] = DEMO_WINDOW,
+    questions: Annotated[int | None, typer.Option(help="How many questions to ask; all by default.")] = None,
+    url: Annotated[
+        str | None, typer.Option(help="Play against this Backscroll instead of an own one.")
+    ] = None,
+) -> None:
+    """Play a conversation many times the engine's window through the real endpoint."""
+    try:
+        played = load_conversations(conversation)[number - 1] if conversation else demo_conversation(window)
+    except (OSError, ValueError, IndexError) as error:
+        console.print(f"[red]{conversation}[/red]: {error}", soft_wrap=True)
+        raise typer.Exit(2) from error
+    result = _run(_demo(played, window, questions, url))
+    raise typer.Exit(result.exit_code)
+
+
+async def _demo(played: Conversation, window: int, questions: int | None, url: str | None) -> DemoResult:
+    if url is not None:
+        return await play(url, played, console, questions=questions)
+    with TemporaryDirectory(prefix="backscroll-demo-") as folder:
+        settings = _settings({"max_context": window, "data_dir": Path(folder), "port": 0})
+        configure_logging("error")
+        async with standalone(settings) as running:
+            return await play(running.url, played, console, questions=questions)
 
 
 def main() -> None:

@@ -25,7 +25,7 @@ from shared.store import open_store
 log = structlog.get_logger(__name__)
 
 DEMO_WINDOW = 8192
-"""The demo engine's window, where the settings do not ask for a smaller one."""
+"""The demo engine's window, where the settings leave the window at its default."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,8 @@ async def standalone(settings: Settings) -> AsyncIterator[Running]:
             stack.push_async_callback(nats.stop)
             settings = settings.model_copy(update={"nats_url": nats.url})
         if settings.engine_url is None:
+            if "max_context" not in settings.model_fields_set:
+                settings = settings.model_copy(update={"max_context": DEMO_WINDOW})
             engine_port = await stack.enter_async_context(_demo_engine(settings))
             settings = settings.model_copy(update={"engine_url": f"http://127.0.0.1:{engine_port}/v1"})
         nats_url, engine_url = str(settings.nats_url), str(settings.engine_url)
@@ -84,7 +86,7 @@ async def _demo_engine(settings: Settings) -> AsyncIterator[int]:
 
     async def run() -> None:
         inner.append(asyncio.get_running_loop())
-        app = create_engine(min(settings.max_context, DEMO_WINDOW))
+        app = create_engine(settings.max_context)
         async with serving(app, "127.0.0.1", 0) as port:
             loop.call_soon_threadsafe(started.set_result, port)
             await stop.wait()

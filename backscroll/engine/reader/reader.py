@@ -97,7 +97,7 @@ def _weights(wanted: set[str], groups: Sequence[Sequence[Found]], total: int) ->
     idf = {}
     for term in wanted:
         frequency = sum(term in found.terms for group in groups for found in group)
-        rarity = math.log(1 + max(total, frequency) / max(1, frequency))
+        rarity = math.log(1 + max(total, frequency, 1) / max(1, frequency))
         idf[term] = rarity / 2 if not frequency and CJK.match(term) else rarity
     mass = sum(idf.values())
     return {term: weight / mass for term, weight in idf.items()}

@@ -98,3 +98,7 @@ def test_eight_thousand_tokens_are_read_in_fifty_milliseconds() -> None:
         assert "4417" in ask("What is the locker code at the gym?", *filler)
         seconds.append(time.perf_counter() - start)
     assert min(seconds) < 0.05, "measured 0.02 s, the fastest of three so that a busy machine is no failure"
+
+
+def test_a_question_alone_has_no_answer() -> None:
+    assert Reader().answer([{"role": "user", "content": "What is my locker code?"}]) == NOT_FOUND["en"]
