@@ -75,7 +75,7 @@ class EdgeStore(PointStore):
     def _load(self) -> edge.EdgeShard:
         try:
             return edge.EdgeShard.load(str(self._directory))
-        except Exception as e:  # Edge raises nothing narrower
+        except Exception as e:  # Edge has no class of its own
             if "WouldBlock" in str(e):
                 raise PermanentFault(f"store {self._directory} is open already, here or elsewhere") from e
             raise PermanentFault(f"store {self._directory} cannot be opened: {e}") from e
@@ -86,7 +86,9 @@ class EdgeStore(PointStore):
             raise DependencyUnavailable("retriever_unavailable", f"store {self._directory} is not open")
         try:
             return await asyncio.to_thread(call, shard)
-        except Exception as e:  # Edge raises nothing narrower
+        except Exception as e:
+            if type(e) is not Exception:  # the class that Edge raises; any other is a mistake of ours
+                raise
             raise DependencyUnavailable("retriever_unavailable", f"store {self._directory}: {e}") from e
 
     async def _upsert(self, points: list[Point], insert_only: bool) -> None:

@@ -33,6 +33,8 @@ from shared.store.port import (
 from shared.text.terms import Terms
 
 PAGE = 10_000
+MANY_TIES = 4
+"""A second look, this many times as deep, where ties reach beyond the first. Beyond it chance decides."""
 
 
 class PointStore(ABC):
@@ -112,13 +114,11 @@ class PointStore(ABC):
         if not search.addresses or search.limit < 1 or (terms is None and search.vector is None):
             return Found()
         where = Where(search.tenant, addresses=search.addresses)
-        asked = search.limit + 1
-        while True:
-            lists = await self._nearest(where, terms, search.vector, asked)
-            if all(_ties_complete(scored, search.limit, asked) for scored in lists):
-                by_terms, by_vector = (_ranked(scored, search.limit) for scored in lists)
-                return Found(by_terms, by_vector)
-            asked *= 4
+        asked = search.limit + search.limit // 8 + 16
+        lists = await self._nearest(where, terms, search.vector, asked)
+        if not all(_ties_complete(scored, search.limit, asked) for scored in lists):
+            lists = await self._nearest(where, terms, search.vector, MANY_TIES * asked)
+        return Found(*(_ranked(scored, search.limit) for scored in lists))
 
     async def chunks(self, tenant: str, addresses: Sequence[int]) -> list[LightChunk]:
         if not addresses:

@@ -64,11 +64,10 @@ class ServerStore(PointStore):
                 sparse_vectors_config={TERMS: models.SparseVectorParams(modifier=models.Modifier.IDF)},
                 hnsw_config=models.HnswConfigDiff(m=0, payload_m=16),
             )
-        except UnexpectedResponse as e:
-            if e.status_code != 409:  # another replica was quicker
-                raise _fault(e) from e
         except (ApiException, QdrantException) as e:
-            raise _fault(e) from e
+            # Another replica was quicker; versions of the server say that with different codes.
+            if not await self._ask(self._client.collection_exists(self.name)):
+                raise _fault(e) from e
 
     async def _ask(self, call: Awaitable[T]) -> T:
         try:

@@ -48,6 +48,7 @@ class QdrantOverEdge:
         self.requests = 0
         self._shards: dict[str, edge.EdgeShard] = {}
         self._params: dict[str, models.CreateCollection] = {}
+        self._creating = threading.Lock()
 
     def app(self) -> Starlette:
         collection = "/collections/{name}"
@@ -98,13 +99,14 @@ class QdrantOverEdge:
         return {"exists": name in self._shards}
 
     def create(self, name: str, body: bytes, wait: bool) -> bool:
-        if name in self._shards:
-            raise Refused(409, f"Collection `{name}` already exists!")
         asked = models.CreateCollection.model_validate_json(body)
-        path = self.directory / name
-        path.mkdir(parents=True)
-        self._shards[name] = edge.EdgeShard.create(str(path), shard_config(asked))
-        self._params[name] = asked
+        with self._creating:
+            if name in self._shards:
+                raise Refused(409, f"Collection `{name}` already exists!")
+            path = self.directory / name
+            path.mkdir(parents=True)
+            self._params[name] = asked
+            self._shards[name] = edge.EdgeShard.create(str(path), shard_config(asked))
         return True
 
     def info(self, name: str, body: bytes, wait: bool) -> dict[str, Any]:
