@@ -33,6 +33,8 @@ class Pool:
     unit_index: Ints
     """Place in the unit sequence of the request."""
     tokens: Ints
+    unit_tokens: Ints
+    """Of the whole unit, as an equal share of its message."""
     role: npt.NDArray[np.uint8]
     inside: Bools
     terms: Floats
@@ -127,6 +129,7 @@ def locate(
         part=keys[:, 2],
         unit_index=history.unit_offsets[position] + keys[:, 1],
         tokens=np.fromiter((chunk.tokens for chunk in light), dtype=np.int64, count=len(light)),
+        unit_tokens=history.tokens[position].astype(np.int64) // history.units[position],
         role=history.roles[position],
         inside=_inside(light, occurrences.any_in(keys[:, 0], inside.positions), inside),
         terms=terms[order],

@@ -86,8 +86,8 @@ def settle(
     return Scores(
         rerank=rerank,
         score=total,
-        head=_in_order(profile, pool.tokens, total, head),
-        rest=_in_order(profile, pool.tokens, fused, rest),
+        head=_in_order(profile, pool.unit_tokens, total, head),
+        rest=_in_order(profile, pool.unit_tokens, fused, rest),
     )
 
 
@@ -98,6 +98,8 @@ def worth_taking(profile: Profile, ranking: Ranking) -> Bools:
     return worth
 
 
-def _in_order(profile: Profile, tokens: Ints, scores: Floats, rows: npt.NDArray[np.int64]) -> Ints:
+def _in_order(profile: Profile, unit_tokens: Ints, scores: Floats, rows: npt.NDArray[np.int64]) -> Ints:
+    """Per token of the whole unit: by its own tokens a part of a long answer would push out the short
+    messages that say more (BEAM 100K at 8K: .537/.664 by the part, .620/.710 by the unit)."""
     rows = np.sort(rows)
-    return rows[by_value(scores[rows], tokens[rows], profile.token_exponent, profile.token_floor)]
+    return rows[by_value(scores[rows], unit_tokens[rows], profile.token_exponent, profile.token_floor)]

@@ -98,6 +98,20 @@ async def test_the_same_question_asked_before_leads_to_its_answer() -> None:
     assert found.chosen[0].position == 16
 
 
+async def test_a_part_of_a_long_answer_gives_way_to_a_short_message() -> None:
+    lecture = "The vault has a code, and codes of a vault are long to explain. " * 20
+    talk = Talk(
+        [
+            ("assistant", lecture),
+            *[("user", f"Topic {n}.") for n in range(9)],
+            ("user", "Vault code is 4711."),
+            ("user", "What is the vault code?"),
+        ]
+    )
+    found = await recall(await stored(talk)).retrieve(talk.ask(budget=250))
+    assert found.chosen[0].position == 10
+
+
 async def test_what_must_be_taken_is_taken_first_even_when_nothing_found_it() -> None:
     found = await recall(await stored()).retrieve(TALK.ask(budget=120, must_take=(ChunkRef(10, 0, 0),)))
     assert (found.chosen[0].position, found.chosen[0].why) == (10, "must")
