@@ -79,9 +79,9 @@ class Embedding:
 
     async def _in_pieces(self, text: str) -> Vector:
         """The pieces' vectors, pooled by length. Raises `TextTooLarge` where it cannot be cut further."""
-        pieces = [text[start:end] for start, end in split(text, len(text) // 2)]
-        pieces = [piece for piece in pieces if piece.strip()]
-        if len(text) <= SMALLEST_PIECE or not pieces or max(map(len, pieces)) == len(text):
+        ranges = split(text, len(text) // 2) if len(text) > SMALLEST_PIECE else []
+        pieces = [text[start:end] for start, end in ranges if text[start:end].strip()]
+        if not pieces or max(map(len, pieces)) == len(text):
             raise TextTooLarge(f"{len(text)} characters are too large and cannot be cut")
         vectors = []
         for piece in pieces:
