@@ -1,8 +1,8 @@
 """The pull consumer of a durable: fetch a batch, keep it alive, handle it, settle every message.
 
-It stands on nats-py rather than on a FastStream subscriber, which in 0.7.8 drops what it has fetched
-when it stops (the messages wait out `ack_wait`), loses its consume task to the plain
-`asyncio.TimeoutError` that nats-py's `fetch` raises, and cannot hold a batch while a dependency is down.
+It stands on nats-py rather than on a FastStream subscriber, which gives its handler one message at a
+time (or, with `batch=True`, fails a whole batch for one bad body), while holding and bisecting need the
+batch. And FastStream 0.7.8, stopped, leaves what it has fetched to wait out `ack_wait`.
 """
 
 import asyncio
