@@ -36,6 +36,12 @@ class ModelServer:
         answer = answering(body)
         return answer if isinstance(answer, Response) else await answer
 
+    def reset(self, always: Answering) -> None:
+        """As new, so that the tests of a module can share one server."""
+        self.always = always
+        for kept in (self.script, self.bodies, self.paths):
+            kept.clear()
+
     def app(self) -> Starlette:
         return Starlette(routes=[Route("/{path:path}", self._answer, methods=["POST"])])
 

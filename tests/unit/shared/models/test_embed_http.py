@@ -9,10 +9,16 @@ from shared.models.embed_http import HttpEmbedder
 from tests.support.model_server import ModelServer, breaks_off, embeds, raw, says, serving, silent
 
 
-@pytest.fixture
-def server() -> Iterator[ModelServer]:
+@pytest.fixture(scope="module")
+def shared_server() -> Iterator[ModelServer]:
     with serving(ModelServer(embeds)) as server:
         yield server
+
+
+@pytest.fixture
+def server(shared_server: ModelServer) -> ModelServer:
+    shared_server.reset(embeds)
+    return shared_server
 
 
 @pytest.fixture

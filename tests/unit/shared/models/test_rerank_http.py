@@ -47,10 +47,16 @@ class Clock:
         return self.now
 
 
-@pytest.fixture
-def server() -> Iterator[ModelServer]:
+@pytest.fixture(scope="module")
+def shared_server() -> Iterator[ModelServer]:
     with serving(ModelServer(jina(sigmoid))) as server:
         yield server
+
+
+@pytest.fixture
+def server(shared_server: ModelServer) -> ModelServer:
+    shared_server.reset(jina(sigmoid))
+    return shared_server
 
 
 @pytest.fixture
