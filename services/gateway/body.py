@@ -20,7 +20,9 @@ _items = msgspec.json.Decoder(list[msgspec.Raw])
 class Body:
     raw: bytes
     fields: dict[str, bytes]
-    """Every field but `messages`, as it came, in its order."""
+    """Every field as it came, in its order; the one of the items is empty."""
+    items: str
+    """Name of the field that carries the history."""
     messages: list[bytes]
     values: dict[str, object] = field(default_factory=dict)
     """The few fields that Backscroll reads, parsed."""
@@ -29,13 +31,13 @@ class Body:
         """The body with other messages and some fields set; everything else keeps its bytes and place."""
         fields = self.fields | changed
         parts = [
-            orjson.dumps(name) + b":" + (b"[" + b",".join(messages) + b"]" if name == "messages" else raw)
+            orjson.dumps(name) + b":" + (b"[" + b",".join(messages) + b"]" if name == self.items else raw)
             for name, raw in fields.items()
         ]
         return b"{" + b",".join(parts) + b"}"
 
 
-def split_body(raw: bytes, read: frozenset[str]) -> Body:
+def split_body(raw: bytes, items: str, read: frozenset[str]) -> Body:
     """Raises `InvalidRequest` naming the field."""
     try:
         fields = _fields.decode(raw)
@@ -43,17 +45,17 @@ def split_body(raw: bytes, read: frozenset[str]) -> Body:
         raise InvalidRequest("The body must be a JSON object.") from error
     except (msgspec.DecodeError, RecursionError) as error:
         raise InvalidRequest(f"The body is not valid JSON: {error}") from error
-    if "messages" not in fields:
-        raise InvalidRequest("'messages' is required.", "messages")
+    if items not in fields:
+        raise InvalidRequest(f"'{items}' is required.", items)
     try:
-        messages = [bytes(item) for item in _items.decode(fields["messages"])]
+        messages = [bytes(item) for item in _items.decode(fields[items])]
     except (msgspec.ValidationError, msgspec.DecodeError) as error:
-        raise InvalidRequest("'messages' must be a list.", "messages") from error
+        raise InvalidRequest(f"'{items}' must be a list.", items) from error
     if not messages:
-        raise InvalidRequest("'messages' must hold at least one message.", "messages")
-    plain = {name: (b"" if name == "messages" else bytes(value)) for name, value in fields.items()}
+        raise InvalidRequest(f"'{items}' must hold at least one message.", items)
+    plain = {name: (b"" if name == items else bytes(value)) for name, value in fields.items()}
     values = {name: load(plain[name], name) for name in read if name in plain}
-    return Body(raw, plain, messages, values)
+    return Body(raw, plain, items, messages, values)
 
 
 def load(raw: bytes, name: str) -> object:

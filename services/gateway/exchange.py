@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 
 import structlog
 
+from services.gateway.dialects.base import Usage
 from services.gateway.engine import Engine, Reply
 from services.gateway.overflow import Overflow, parse_overflow
 from services.gateway.prepare import Preparer
 from services.gateway.prepared import Prepared
 from services.gateway.record import make_record, new_record_id
 from services.gateway.request import Request
-from services.gateway.usage import Usage, UsageReader
+from services.gateway.usage import UsageReader
 from shared.bus import Bus
 from shared.errors import DependencyUnavailable
 from shared.telemetry import REQUESTS
@@ -42,7 +43,7 @@ class Exchange:
 
     async def send(self, headers: Mapping[str, str]) -> Reply:
         """Forward; once more, smaller, where the engine refuses the prompt as too long."""
-        reply = await self.engine.send("POST", "chat/completions", headers, self.prepared.body)
+        reply = await self.engine.send("POST", self.request.dialect.PATH, headers, self.prepared.body)
         if reply.status not in REFUSAL_STATUS or not self.retry_on_overfit:
             return reply
         reply, refusal = await _peek(reply)
@@ -51,7 +52,7 @@ class Exchange:
             return reply
         await reply.close.aclose()
         self.prepared = await self._shrink(overflow)
-        return await self.engine.send("POST", "chat/completions", headers, self.prepared.body)
+        return await self.engine.send("POST", self.request.dialect.PATH, headers, self.prepared.body)
 
     async def _shrink(self, overflow: Overflow) -> Prepared:
         log.warning("engine refused a prompt that was to fit", window=overflow.window, told=overflow.tokens)
@@ -68,7 +69,7 @@ class Exchange:
 
     async def relay(self, reply: Reply) -> AsyncIterator[bytes]:
         """Every byte as it comes; then what the engine told goes to the tip and the record."""
-        reader = UsageReader()
+        reader = UsageReader(self.request.dialect)
         try:
             async for part in reply.body:
                 if self.first_token_s is None:

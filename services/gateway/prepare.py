@@ -12,13 +12,13 @@ import structlog
 
 from services.gateway.assembled import Assembly
 from services.gateway.clamp import clamped
+from services.gateway.dialects.base import Usage
 from services.gateway.measure import Measured, prompt_bound, ratio_of
 from services.gateway.overflow import Overflow
 from services.gateway.prepared import Policy, Prepared
 from services.gateway.publish import publish
 from services.gateway.request import Request
 from services.gateway.tips import Tips
-from services.gateway.usage import Usage
 from shared.bus import Bus
 from shared.errors import DependencyUnavailable
 from shared.prompt.budget import output_reserve

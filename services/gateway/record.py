@@ -6,9 +6,9 @@ from dataclasses import asdict
 
 import orjson
 
+from services.gateway.dialects.base import Usage
 from services.gateway.prepared import Prepared
 from services.gateway.request import Request
-from services.gateway.usage import Usage
 from shared.contracts.events import ExchangeRecorded
 from shared.contracts.rpc import Candidate
 

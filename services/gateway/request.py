@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from services.gateway.body import Body, split_body
-from services.gateway.dialects import chat
+from services.gateway.dialects.base import Dialect
 from shared.contracts.events import Unit
 from shared.contracts.rpc import SearchText
 from shared.conversation.address import prefix_hashes, tenant_key
@@ -33,23 +33,22 @@ class Reader:
 class Request:
     """Raises `InvalidRequest` at construction for a body that cannot be read."""
 
-    def __init__(self, raw: bytes, reader: Reader) -> None:
+    def __init__(self, raw: bytes, reader: Reader, dialect: Dialect) -> None:
         self.reader = reader
+        self.dialect = dialect
         self._messages: dict[int, Message] = {}
-        self.body: Body = split_body(raw, chat.READ_FIELDS)
+        self.body: Body = split_body(raw, dialect.ITEMS, dialect.READS)
         self.model = self._string("model")
         self.stream = bool(self.body.values.get("stream"))
-        self.max_tokens_field = (
-            "max_completion_tokens" if "max_completion_tokens" in self.body.values else "max_tokens"
-        )
+        limits = dialect.MAX_TOKENS
+        self.max_tokens_field = next((n for n in limits if self.body.values.get(n) is not None), limits[-1])
         self.max_tokens = self._positive(self.max_tokens_field)
         self.key = tenant_key(reader.tenant)
         facts = self._facts()
         self.shape: Shape = shape_of(facts, self.key)
         if not len(self.shape):
-            raise InvalidRequest(
-                "'messages' must hold at least one message that is not a system message.", "messages"
-            )
+            items = dialect.ITEMS
+            raise InvalidRequest(f"'{items}' must hold more than system messages.", items)
 
     def _string(self, name: str) -> str:
         value = self.body.values.get(name)
@@ -74,7 +73,7 @@ class Request:
         return facts_of(self._read(index), self.key, self.reader.weights)
 
     def _read(self, index: int) -> Message:
-        return chat.read_message(self.body.messages[index], index, self.reader.image_tokens)
+        return self.dialect.read_message(self.body.messages[index], index, self.reader.image_tokens)
 
     def prefixes(self, lengths: list[int]) -> dict[int, bytes]:
         """The chain hash of the prefix of each length."""
@@ -95,7 +94,7 @@ class Request:
         coefficients = self.reader.weights.coefficients
         texts = sum(
             upper_bound(self.body.fields[name].decode(), coefficients)
-            for name in ("tools", "functions", "response_format")
+            for name in self.dialect.HEAD
             if name in self.body.fields
         )
         return self.shape.head_tokens + texts + self.reader.weights.overhead
@@ -131,7 +130,7 @@ class Request:
         """The messages that the engine is sent: what stays keeps its bytes, head included."""
         messages = list(self.body.messages[: self.shape.head])
         if rendered.lead:
-            messages.append(chat.new_user_message(rendered.lead.rstrip("\n")))
+            messages.append(self.dialect.new_user_message(rendered.lead.rstrip("\n")))
         for position in rendered.positions:
             first, last = self.shape.firsts[position], self.shape.firsts[position + 1]
             edit = rendered.edits.get(position)
@@ -145,6 +144,6 @@ class Request:
         return messages
 
     def _edited(self, position: int, edit: Edit) -> bytes:
-        return chat.edit_message(
+        return self.dialect.edit_message(
             self.body.messages[self.shape.bodies[position]], self.message(position), edit
         )

@@ -1,25 +1,18 @@
-"""What an engine's answer tells about its prompt: usage, read beside the bytes that pass."""
-
-from dataclasses import dataclass
-from typing import Any
+"""Usage, read beside the bytes of an answer that passes."""
 
 import orjson
+
+from services.gateway.dialects.base import Dialect, Usage
 
 TAIL_BYTES = 64 * 1024
 """Usage stands at the end of an answer, in a stream in one of its last events."""
 
 
-@dataclass(frozen=True)
-class Usage:
-    prompt_tokens: int | None = None
-    cached_tokens: int | None = None
-    completion_tokens: int | None = None
-
-
 class UsageReader:
     """Keeps the end of what passes; never holds a byte back."""
 
-    def __init__(self) -> None:
+    def __init__(self, dialect: Dialect) -> None:
+        self._dialect = dialect
         self._tail = bytearray()
 
     def feed(self, part: bytes) -> None:
@@ -28,44 +21,33 @@ class UsageReader:
             del self._tail[:-TAIL_BYTES]
 
     def read(self, *, stream: bool) -> Usage:
-        if not stream:
-            return usage_of(bytes(self._tail))
-        for line in reversed(self._tail.split(b"\n")):
-            if line.startswith(b"data:") and b'"usage"' in line:
-                usage = usage_of(bytes(line[5:].strip()))
-                if usage.prompt_tokens is not None:
-                    return usage
+        """Empty where the answer tells none."""
+        candidates = self._events() if stream else [bytes(self._tail)]
+        for raw in candidates:
+            value = _object(raw)
+            usage = self._dialect.usage_of(value) if value else None
+            if usage is not None and usage.prompt_tokens is not None:
+                return usage
         return Usage()
 
+    def _events(self) -> list[bytes]:
+        """Data of the events that may tell usage, newest first."""
+        lines = self._tail.split(b"\n")
+        return [
+            bytes(line[5:].strip())
+            for line in reversed(lines)
+            if line.startswith(b"data:") and b"usage" in line
+        ]
 
-def usage_of(raw: bytes) -> Usage:
-    """Of one JSON object; empty where it tells none, or where its beginning is already gone."""
-    at = raw.rfind(b'"usage"')
+
+def _object(raw: bytes) -> dict[str, object] | None:
+    """One JSON object; of one whose beginning is gone, its last key where that is the usage."""
     try:
         value = orjson.loads(raw)
     except orjson.JSONDecodeError:
-        value = _tail_object(raw, at)
-    usage = value.get("usage") if isinstance(value, dict) else None
-    if not isinstance(usage, dict):
-        return Usage()
-    details = usage.get("prompt_tokens_details")
-    return Usage(
-        prompt_tokens=_integer(usage, "prompt_tokens"),
-        cached_tokens=_integer(details, "cached_tokens") if isinstance(details, dict) else None,
-        completion_tokens=_integer(usage, "completion_tokens"),
-    )
-
-
-def _tail_object(raw: bytes, at: int) -> object:
-    """The end of an answer that is longer than what was kept: its last key is the usage."""
-    if at < 0:
-        return None
-    try:
-        return orjson.loads(b"{" + raw[at:].strip())
-    except orjson.JSONDecodeError:
-        return None
-
-
-def _integer(value: dict[str, Any], name: str) -> int | None:
-    found = value.get(name)
-    return found if isinstance(found, int) and not isinstance(found, bool) else None
+        at = raw.rfind(b'"usage"')
+        try:
+            value = orjson.loads(b"{" + raw[at:].strip()) if at >= 0 else None
+        except orjson.JSONDecodeError:
+            return None
+    return value if isinstance(value, dict) else None

@@ -27,6 +27,8 @@ class Part:
     """Of an opaque part."""
     tokens: int = 0
     """Of an opaque part; texts are counted where they are needed."""
+    answer: int = 0
+    """Of a result: which of the message's `answers` it belongs to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,12 @@ def units(message: Message, tools: tuple[str, ...] = ()) -> tuple[Unit, ...]:
             result = part.kind is PartKind.RESULT
             kind = Kind.TOOL_RESULT if result else Kind.USER if message.role == "user" else Kind.ANSWER
             found.append(
-                Unit(unit=number, kind=kind, tool=tools[0] if result and tools else None, text=part.text)
+                Unit(
+                    unit=number,
+                    kind=kind,
+                    tool=tools[part.answer] if result and tools else None,
+                    text=part.text,
+                )
             )
         else:
             call = message.calls[index - len(message.parts)]

@@ -81,9 +81,15 @@ def shape_of(facts: list[Facts], key: bytes) -> Shape:
 
 
 def _steps(roles: npt.NDArray[np.int8], turns: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Assistant messages so far in the same turn."""
-    assistants = np.concatenate(([0], np.cumsum(roles == RoleCode.ASSISTANT)))
-    return assistants[1:] - assistants[np.searchsorted(turns, turns)]
+    """How often the assistant took the word so far in the same turn.
+
+    Messages of the assistant that follow each other are one step: some dialects send each of several
+    parallel calls as a message of its own.
+    """
+    assistant = roles == RoleCode.ASSISTANT
+    begins = assistant & ~np.concatenate(([False], assistant[:-1]))
+    begun = np.concatenate(([0], np.cumsum(begins)))
+    return begun[1:] - begun[np.searchsorted(turns, turns)]
 
 
 def _paired(positions: list[Facts], key: bytes) -> tuple[list[bytes], dict[int, tuple[str, ...]]]:
@@ -91,9 +97,14 @@ def _paired(positions: list[Facts], key: bytes) -> tuple[list[bytes], dict[int, 
     addresses = [f.address for f in positions]
     tools: dict[int, tuple[str, ...]] = {}
     open_calls: dict[str, tuple[int, str]] = {}
+    last = -1
     for position, f in enumerate(positions):
         if f.calls:
-            open_calls = {call: (k, name) for k, (call, name) in enumerate(f.calls)}
+            if position != last + 1:
+                open_calls = {}
+            last = position
+            for call, name in f.calls:
+                open_calls[call] = (len(open_calls), name)
         if f.answers:
             pairs = [open_calls.get(a, ORPHAN) for a in f.answers]
             tools[position] = tuple(tool for _, tool in pairs)

@@ -14,6 +14,7 @@ from services.assembler.assemble import Policy as AssemblerPolicy
 from services.assembler.assemble import assemble
 from services.chunker.chunk import Limits as ChunkLimits
 from services.chunker.chunk import chunk_message
+from services.gateway.dialects import chat
 from services.gateway.prepare import Preparer
 from services.gateway.prepared import Policy, Prepared
 from services.gateway.request import Reader, Request
@@ -179,7 +180,7 @@ class Pipeline:
         """Raises what the gateway would answer with an error."""
         self.now += 1.0
         raw = orjson.dumps({"model": "demo", "messages": messages, **fields})
-        prepared = await self.preparer.prepare(Request(raw, self.reader), session)
+        prepared = await self.preparer.prepare(Request(raw, self.reader, chat), session)
         await self.preparer.settle()
         return prepared
 

@@ -1,18 +1,25 @@
 """OpenAI Chat Completions."""
 
 import hashlib
+from collections.abc import Mapping
 from typing import Any
 
 import orjson
 
 from services.gateway.body import load
+from services.gateway.dialects.base import Usage, integer
 from shared.conversation.message import Call, Message, Part, PartKind, Speaker, unit_parts
 from shared.errors import InvalidRequest
 from shared.prompt.cut import apply_cuts
 from shared.prompt.render import Edit
 from shared.tokens.estimate import upper_bound
 
-READ_FIELDS = frozenset({"model", "stream", "max_tokens", "max_completion_tokens", "stream_options"})
+NAME = "chat"
+PATH = "chat/completions"
+ITEMS = "messages"
+READS = frozenset({"model", "stream", "max_tokens", "max_completion_tokens"})
+HEAD = ("tools", "functions", "response_format")
+MAX_TOKENS = ("max_completion_tokens", "max_tokens")
 SPEAKERS: dict[str, Speaker] = {
     "system": "system",
     "developer": "system",
@@ -145,6 +152,22 @@ def new_user_message(text: str) -> bytes:
     return orjson.dumps({"role": "user", "content": text})
 
 
+def usage_of(answer: Mapping[str, Any]) -> Usage | None:
+    usage = answer.get("usage")
+    if not isinstance(usage, dict):
+        return None
+    details = usage.get("prompt_tokens_details")
+    return Usage(
+        prompt_tokens=integer(usage, "prompt_tokens"),
+        cached_tokens=integer(details, "cached_tokens"),
+        completion_tokens=integer(usage, "completion_tokens"),
+    )
+
+
 def error_body(message: str, code: str, status: int, field: str | None = None) -> bytes:
     kind = "invalid_request_error" if status < 500 else "api_error"
     return orjson.dumps({"error": {"message": message, "type": kind, "param": field, "code": code}})
+
+
+def error_event(message: str, code: str, status: int) -> bytes:
+    return b"data: " + error_body(message, code, status) + b"\n\n"
