@@ -38,7 +38,7 @@ class Gateway:
     retry_on_overfit: bool
 
     async def chat_completions(self, http: HttpRequest) -> Response:
-        request = Request(await self._body(http), self.reader)
+        request = Request(await self._body(http), self.reader, chat)
         session = http.headers.get("x-session-id") or request.label
         work = asyncio.create_task(self.preparer.prepare(request, session))
         if request.stream:
