@@ -10,7 +10,7 @@ from services.gateway.clamp import clamped
 from services.gateway.local import local_plan
 from services.gateway.measure import Measure, Measured, prompt_bound, ratio_of
 from services.gateway.prepared import Policy, Prepared
-from services.gateway.publish import publish
+from services.gateway.publish import Publisher
 from services.gateway.request import Request
 from services.gateway.tips import Tips
 from shared.bus import ASSEMBLE, Bus
@@ -57,10 +57,17 @@ class Draft:
 
 class Assembly:
     def __init__(
-        self, bus: Bus, tips: Tips, counter: EngineCounter, policy: Policy, clock: Callable[[], float]
+        self,
+        bus: Bus,
+        publisher: Publisher,
+        tips: Tips,
+        counter: EngineCounter,
+        policy: Policy,
+        clock: Callable[[], float],
     ) -> None:
         self.measure = Measure(counter)
         self._bus = bus
+        self._publisher = publisher
         self._tips = tips
         self._policy = policy
         self._clock = clock
@@ -85,7 +92,7 @@ class Assembly:
     async def _publish(self, request: Request, session: str, done: Prepared) -> None:
         try:
             positions = range(done.published_to, len(request.shape))
-            await publish(self._bus, request, session, positions, self._clock())
+            await self._publisher.publish(request, session, positions, self._clock())
             done.published_to = len(request.shape)
         except DependencyUnavailable as down:
             done.degrade(down.part)
@@ -144,7 +151,7 @@ class Assembly:
                 continue
             if now >= republish_at:
                 republish_at = now + REPUBLISH_S
-                await publish(self._bus, request, session, reply.missing, now)
+                await self._publisher.republish(request, session, reply.missing, now)
             await asyncio.sleep(delay)
             delay = min(delay * 1.5, LAST_POLL_S)
 

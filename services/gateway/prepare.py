@@ -16,7 +16,7 @@ from services.gateway.dialects.base import Usage
 from services.gateway.measure import Measured, prompt_bound, ratio_of
 from services.gateway.overflow import Overflow
 from services.gateway.prepared import Policy, Prepared
-from services.gateway.publish import publish
+from services.gateway.publish import Publisher
 from services.gateway.request import Request
 from services.gateway.tips import Tips
 from shared.bus import Bus
@@ -37,12 +37,12 @@ class Preparer:
     def __init__(
         self, bus: Bus, tips: Tips, counter: EngineCounter, policy: Policy, clock: Callable[[], float]
     ) -> None:
-        self._bus = bus
+        self._publisher = Publisher(bus)
         self._tips = tips
         self._counter = counter
         self._policy = policy
         self._clock = clock
-        self._assembly = Assembly(bus, tips, counter, policy, clock)
+        self._assembly = Assembly(bus, self._publisher, tips, counter, policy, clock)
         self._background: set[asyncio.Task[None]] = set()
 
     async def prepare(self, request: Request, session: str) -> Prepared:
@@ -52,7 +52,13 @@ class Preparer:
         limits = self._policy.limits
         limit = window - limits.ctx_slack - output_reserve(window, request.max_tokens, limits)
         bound = request.head_tokens + int(request.shape.tokens.sum())
-        done = Prepared("passthrough", window, limit, Measured(bound, exact=False))
+        done = Prepared(
+            "passthrough",
+            window,
+            limit,
+            Measured(bound, exact=False),
+            timings={"read": request.read_s},
+        )
         if bound <= limit * self._policy.publish_from:
             return self._passthrough(request, done)
         with done.stage("tip"):
@@ -111,7 +117,7 @@ class Preparer:
     async def _publish(self, request: Request, session: str, tip: Tip) -> None:
         try:
             positions = range(tip.published_to, tip.length)
-            await publish(self._bus, request, session, positions, self._clock())
+            await self._publisher.publish(request, session, positions, self._clock())
             await self._tips.put(request, tip.model_copy(update={"published_to": tip.length}))
         except DependencyUnavailable as down:
             # The tip says what is published; a later request catches up.

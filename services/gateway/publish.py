@@ -9,20 +9,42 @@ from shared.contracts.events import MessagesRecorded, RecordedMessage
 from shared.conversation.message import stored_role
 
 EVENT_CHARS = 256 * 1024
+REMEMBERED = 500_000
+"""Addresses in memory, at some 100 bytes each."""
 
 
-class Publisher(Protocol):
+class Bus(Protocol):
     async def publish_many(self, events: Iterable[Contract]) -> None: ...
 
 
-async def publish(
-    bus: Publisher, request: Request, session: str, positions: Iterable[int], at: float
-) -> None:
-    """Content makes the ids, so what is published twice is stored and embedded once."""
-    await bus.publish_many(
-        MessagesRecorded(tenant=request.reader.tenant, session=session, at=at, messages=batch)
-        for batch in _batches(request, positions)
-    )
+class Publisher:
+    """Remembers what it published, so that a client that rewrites its history costs the bus nothing.
+
+    Such a client has no tip to go on: every request looks new. What is forgotten, or was published by
+    another gateway, is published again; content makes the ids, so it is stored and embedded once.
+    """
+
+    def __init__(self, bus: Bus) -> None:
+        self._bus = bus
+        self._young: set[tuple[str, bytes]] = set()
+        self._old: set[tuple[str, bytes]] = set()
+
+    async def publish(self, request: Request, session: str, positions: Iterable[int], at: float) -> None:
+        """Those of the positions that were not published yet."""
+        names = {(request.reader.tenant, request.shape.addresses[p]): p for p in positions}
+        new = {name: p for name, p in names.items() if name not in self._young and name not in self._old}
+        await self.republish(request, session, new.values(), at)
+        self._young.update(new)
+        if len(self._young) > REMEMBERED // 2:
+            self._old, self._young = self._young, set()
+
+    async def republish(self, request: Request, session: str, positions: Iterable[int], at: float) -> None:
+        """All of the positions: the store says that it lacks them."""
+        tenant = request.reader.tenant
+        await self._bus.publish_many(
+            MessagesRecorded(tenant=tenant, session=session, at=at, messages=batch)
+            for batch in _batches(request, positions)
+        )
 
 
 def _batches(request: Request, positions: Iterable[int]) -> Iterator[tuple[RecordedMessage, ...]]:
