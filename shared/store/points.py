@@ -115,10 +115,12 @@ class PointStore(ABC):
             return Found()
         where = Where(search.tenant, addresses=search.addresses)
         asked = search.limit + search.limit // 8 + 16
-        lists = await self._nearest(where, terms, search.vector, asked)
-        if not all(_ties_complete(scored, search.limit, asked) for scored in lists):
-            lists = await self._nearest(where, terms, search.vector, MANY_TIES * asked)
-        return Found(*(_ranked(scored, search.limit) for scored in lists))
+        by_terms, by_vector = await self._nearest(where, terms, search.vector, asked)
+        if not _ties_complete(by_terms, search.limit, asked):
+            by_terms, _ = await self._nearest(where, terms, None, MANY_TIES * asked)
+        if not _ties_complete(by_vector, search.limit, asked):
+            _, by_vector = await self._nearest(where, None, search.vector, MANY_TIES * asked)
+        return Found(_ranked(by_terms, search.limit), _ranked(by_vector, search.limit))
 
     async def chunks(self, tenant: str, addresses: Sequence[int]) -> list[LightChunk]:
         if not addresses:
