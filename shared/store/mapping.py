@@ -26,8 +26,8 @@ KEY = ["address", "unit", "part"]
 MAX_BATCH_BYTES = 16 * 1024**2
 """A Qdrant server refuses bodies above 32 MiB; half of it leaves room for escapes in JSON."""
 MAX_BATCH_POINTS = 128
-"""Edge holds its lock for a whole update. The slowest search beside ingestion (10,000 of 100,000 messages, two
-busy cores) took 0.8 s at 512 points and 0.2 s at 128, at the same rate of writing; at 32 the rate halves."""
+"""Edge holds its lock for a whole update. The slowest search beside ingestion (10,000 of 100,000 messages,
+two busy cores) took 0.8 s at 512 points, 0.2 s at 128, at the same rate of writing; at 32 the rate halves."""
 
 _ROLES = {role.value: role for role in Role}
 _KINDS = {kind.value: kind for kind in Kind}
