@@ -43,7 +43,7 @@ class Exchange:
 
     async def send(self, headers: Mapping[str, str]) -> Reply:
         """Forward; once more, smaller, where the engine refuses the prompt as too long."""
-        reply = await self.engine.send("POST", self.request.dialect.PATH, headers, self.prepared.body)
+        reply = await self._forward(headers)
         if reply.status not in REFUSAL_STATUS or not self.retry_on_overfit:
             return reply
         reply, refusal = await _peek(reply)
@@ -52,7 +52,11 @@ class Exchange:
             return reply
         await reply.close.aclose()
         self.prepared = await self._shrink(overflow)
-        return await self.engine.send("POST", self.request.dialect.PATH, headers, self.prepared.body)
+        return await self._forward(headers)
+
+    async def _forward(self, headers: Mapping[str, str]) -> Reply:
+        with self.prepared.stage("forward"):
+            return await self.engine.send("POST", self.request.dialect.PATH, headers, self.prepared.body)
 
     async def _shrink(self, overflow: Overflow) -> Prepared:
         log.warning("engine refused a prompt that was to fit", window=overflow.window, told=overflow.tokens)

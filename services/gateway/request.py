@@ -1,6 +1,7 @@
 """One request as the gateway sees it: raw messages, their facts, the shape of its history."""
 
 import hashlib
+import time
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -34,6 +35,7 @@ class Request:
     """Raises `InvalidRequest` at construction for a body that cannot be read."""
 
     def __init__(self, raw: bytes, reader: Reader, dialect: Dialect) -> None:
+        started = time.perf_counter()
         self.reader = reader
         self.dialect = dialect
         self._messages: dict[int, Message] = {}
@@ -49,6 +51,7 @@ class Request:
         if not len(self.shape):
             items = dialect.ITEMS
             raise InvalidRequest(f"'{items}' must hold more than system messages.", items)
+        self.read_s = time.perf_counter() - started
 
     def _string(self, name: str) -> str:
         value = self.body.values.get(name)
