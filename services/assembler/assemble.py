@@ -54,6 +54,7 @@ class Case:
             allowances=placement.allowances,
             built_at=built_at,
             budget=self.budget.lines() | {"window_tokens": placement.tokens},
+            index=tip.index if tip else "",
             indexed_to=tip.indexed_to if tip else 0,
             covered_to=tip.covered_to if tip else 0,
         )
@@ -105,6 +106,7 @@ async def _reuse(case: Case, recall: Recall, grown: Placement, tip: Tip) -> Asse
         update={
             "degraded": degraded,
             "drift": verdict.lines() if verdict else {},
+            "index": ranked.index,
             "indexed_to": ranked.indexed_to,
             "covered_to": ranked.covered_to,
             "reasons": ("what was sent still answers",) if verdict else ("nothing to judge a drift by",),
@@ -145,6 +147,7 @@ async def _rebuild(
             update={
                 "layout": placement.layout(block=tuple(sorted(map(_excerpt, found.chosen)))),
                 "candidates": (*found.chosen, *found.dropped),
+                "index": found.index,
                 "indexed_to": found.indexed_to,
                 "covered_to": found.covered_to,
                 "degraded": found.degraded,
@@ -171,6 +174,7 @@ def _retrieve(
         query_tokens=max(int(case.budget.query / case.request.ratio), 1),
         budget=budget,
         must_take=verdict.take if verdict else (),
+        index=tip.index if tip else "",
         check_from=min(tip.indexed_to if tip else 0, layout.window_start),
         check_to=layout.window_start,
         covered_to=tip.covered_to if tip else 0,

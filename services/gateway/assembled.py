@@ -209,6 +209,7 @@ class Assembly:
             ratio=ratio_of(draft.measured.tokens, prompt_bound(request, draft.layout)) if exact else ratio,
             built_at=plan.built_at,
             published_to=done.published_to,
+            index=plan.index,
             indexed_to=plan.indexed_to,
             covered_to=plan.covered_to,
             degraded=tuple(part for part in done.degraded if part in NOT_FRESH),

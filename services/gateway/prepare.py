@@ -106,6 +106,7 @@ class Preparer:
             ratio=ratio,
             built_at=self._clock(),
             published_to=done.published_to,
+            index=parent.index if parent else "",
             indexed_to=parent.indexed_to if parent else 0,
             covered_to=parent.covered_to if parent else 0,
         )

@@ -42,19 +42,28 @@ class Recall:
         history = History.unpack(request.history)
         profile = choose(self._settings, history)
         if not len(history) or not request.search:
-            return Retrieved(indexed_to=request.check_to, covered_to=request.covered_to, profile=profile.name)
-        ready = await indexed(self._store, request.tenant, history, request.check_from, request.check_to)
-        if ready.missing and request.wait_for_index:
             return Retrieved(
-                missing=ready.missing,
-                indexed_to=ready.indexed_to,
+                index=request.index,
+                indexed_to=request.check_from,
                 covered_to=request.covered_to,
                 profile=profile.name,
             )
+        index = await self._store.identity()
+        # Of a store made anew nothing is known, whatever an older one was seen to hold.
+        known = index == request.index
+        check_from = request.check_from if known else 0
+        covered_to = request.covered_to if known else 0
+        ready = await indexed(self._store, request.tenant, history, check_from, request.check_to)
+        if ready.missing and request.wait_for_index:
+            return Retrieved(
+                missing=ready.missing,
+                index=index,
+                indexed_to=ready.indexed_to,
+                covered_to=covered_to,
+                profile=profile.name,
+            )
         degraded = ["index_incomplete"] if ready.missing else []
-        vectors = await covered(
-            self._store, request.tenant, history, request.covered_to, request.check_to, ready
-        )
+        vectors = await covered(self._store, request.tenant, history, covered_to, request.check_to, ready)
         asked = question(request.search, request.query_tokens, self._coefficients)
         vector: Vector | None = None
         if vectors.share >= self._settings.dense_from:
@@ -85,6 +94,7 @@ class Recall:
             dropped=dropped,
             best_inside=_refs(pool, ranking, inside=True, most=self._settings.block_check_docs),
             best_outside=_refs(pool, ranking, inside=False, most=BEST_OUTSIDE),
+            index=index,
             indexed_to=ready.indexed_to,
             covered_to=vectors.covered_to,
             found=len({hit.chunk[:3] for hit in (*found.by_terms, *found.by_vector)}),

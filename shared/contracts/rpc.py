@@ -58,6 +58,8 @@ class Retrieve(Contract):
     """Upper-bound tokens to choose for, labels included; 0 ranks only, for the drift check."""
     must_take: tuple[ChunkRef, ...] = ()
     """Chunks taken for certain: the ones that a drift was found by."""
+    index: str
+    """Identity of the store that `check_from` and `covered_to` speak of."""
     check_from: int
     """Positions from here on may still be missing from the store."""
     check_to: int
@@ -92,6 +94,7 @@ class Retrieved(Contract):
     """The near misses, best first."""
     best_inside: tuple[ChunkRef, ...] = ()
     best_outside: tuple[ChunkRef, ...] = ()
+    index: str = ""
     indexed_to: int = 0
     covered_to: int = 0
     found: int = 0

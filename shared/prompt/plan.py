@@ -90,6 +90,8 @@ class Plan(BaseModel):
     """What recall ranked, for the record (`Candidate`)."""
     drift: dict[str, float] = {}
     """The scores of the drift check."""
+    index: str = ""
+    """Identity of the store that the next two speak of."""
     indexed_to: int = 0
     covered_to: int = 0
     degraded: tuple[str, ...] = ()

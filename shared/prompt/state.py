@@ -23,6 +23,8 @@ class Tip(BaseModel):
     """Engine tokens per token of the upper bound, as last seen in this conversation."""
     built_at: float
     published_to: int = 0
+    index: str = ""
+    """Identity of the store that the next two speak of."""
     indexed_to: int = 0
     covered_to: int = 0
     degraded: tuple[str, ...] = ()

@@ -8,7 +8,7 @@ be fetched by id instead of being searched for.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
-from uuid import UUID, uuid5
+from uuid import UUID, uuid4, uuid5
 
 from shared.contracts.base import Kind, Role
 from shared.contracts.events import Chunk
@@ -19,6 +19,9 @@ from shared.text.terms import Terms
 DENSE = "dense"
 TERMS = "terms"
 NAMESPACE = UUID("8f0d6f8c-3a1e-5d0b-9d43-6f0a5be1c7a2")
+
+IDENTITY_ID = uuid5(NAMESPACE, "identity")
+NO_TENANT = ""
 
 LIGHT = ["address", "unit", "part", "start", "end", "tokens", "role", "kind", "tool", "digest"]
 KEY = ["address", "unit", "part"]
@@ -71,6 +74,12 @@ def chunk_id(tenant: str, address: int, unit: int, part: int) -> UUID:
 
 def marker_id(tenant: str, address: int) -> UUID:
     return uuid5(NAMESPACE, f"{tenant}\0{address}/marker")
+
+
+def identity_point() -> Point:
+    """Tells one making of a store from another; belongs to no tenant."""
+    payload = {"tenant": NO_TENANT, "form": "identity", "identity": uuid4().hex}
+    return Point(IDENTITY_ID, payload, None, None)
 
 
 def chunk_points(origin: Origin, messages: Iterable[IndexedMessage], vectors: bool) -> Iterator[Point]:

@@ -7,8 +7,10 @@ from uuid import UUID
 
 from shared.errors import PermanentFault
 from shared.store.mapping import (
+    IDENTITY_ID,
     KEY,
     LIGHT,
+    NO_TENANT,
     Point,
     Row,
     Scored,
@@ -16,6 +18,7 @@ from shared.store.mapping import (
     batches,
     chunk_id,
     chunk_points,
+    identity_point,
     light_chunk,
     marker_points,
 )
@@ -43,6 +46,7 @@ class PointStore(ABC):
     def __init__(self, name: str, dim: int) -> None:
         self.name = name
         self.dim = dim
+        self._identity: str | None = None
 
     @abstractmethod
     async def ensure(self) -> None: ...
@@ -68,6 +72,17 @@ class PointStore(ABC):
         self, where: Where, terms: Terms | None, vector: Vector | None, limit: int
     ) -> tuple[list[Scored], list[Scored]]:
         """Both searches in one batch; IDF over what `where` selects."""
+
+    async def identity(self) -> str:
+        if self._identity is None:
+            where = Where(NO_TENANT, ids=[IDENTITY_ID])
+            rows = await self._all(where, ["identity"])
+            if not rows:
+                # Two services may start at once: the first one's stays, and both read it.
+                await self._upsert([identity_point()], insert_only=True)
+                rows = await self._all(where, ["identity"])
+            self._identity = f"{self.name}/{rows[0].payload['identity']}"
+        return self._identity
 
     async def insert_terms(self, origin: Origin, messages: Sequence[IndexedMessage]) -> None:
         await self._write(origin, messages, vectors=False)

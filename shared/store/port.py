@@ -114,6 +114,9 @@ class ChunkStore(Protocol):
         Raises `PermanentFault` naming both numbers when the vector dimension differs.
         """
 
+    async def identity(self) -> str:
+        """Another one when the store was made anew, so that nothing is believed to be in it by memory."""
+
     async def insert_terms(self, origin: Origin, messages: Sequence[IndexedMessage]) -> None:
         """Write text and terms where a point does not exist yet; each message's marker last."""
 

@@ -236,6 +236,15 @@ class DurableContract(ChunkStoreContract):
         await store.ensure()
         assert await store.missing("t", [key_of(message)]) == set()
 
+    async def test_has_one_identity_for_as_long_as_it_exists(self, store: ChunkStore) -> None:
+        before = await store.identity()
+        await store.close()
+        again = await self.open()
+        await again.ensure()
+        assert await again.identity() == before
+        assert await again.missing("", []) == set()
+        await again.close()
+
     async def test_opens_on_what_is_there(self, store: ChunkStore) -> None:
         message = indexed("a", ["amber"], [unit_vector(1)])
         await store.put_vectors(ORIGIN, [message])

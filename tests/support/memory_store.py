@@ -38,6 +38,7 @@ class MemoryStore(ChunkStore):
     """Set `down` to make every call fail as an unreachable server does; `calls` counts them by name."""
 
     down: bool = False
+    made: str = "memory"
     points: dict[tuple[str, Key], Point] = field(default_factory=dict)
     markers: set[tuple[str, int]] = field(default_factory=set)
     calls: Counter[str] = field(default_factory=Counter)
@@ -49,6 +50,10 @@ class MemoryStore(ChunkStore):
 
     async def ensure(self) -> None:
         self._called("ensure")
+
+    async def identity(self) -> str:
+        self._called("identity")
+        return self.made
 
     async def insert_terms(self, origin: Origin, messages: Sequence[IndexedMessage]) -> None:
         self._called("insert_terms")

@@ -49,10 +49,13 @@ async def test_a_client_that_strips_old_tool_results() -> None:
 
 async def test_what_the_store_lost_is_published_again() -> None:
     pipeline = Pipeline(4096)
-    await pipeline.ask(chat(0, 150))
+    first = chat(0, 150)
+    await pipeline.ask(first)
     pipeline.bus.store.markers.clear()
-    pipeline.restart()
-    prepared = await pipeline.ask(chat(0, 151))
+    pipeline.bus.store.points.clear()
+    pipeline.bus.store.made = "anew"
+    prepared = await pipeline.ask([*first, {"role": "assistant", "content": "?"}, *chat(150, 190)])
+    assert prepared.parent is not None
     assert prepared.mode == "assembled"
     assert prepared.layout.block
     assert "index_incomplete" not in prepared.degraded

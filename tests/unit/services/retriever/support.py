@@ -90,6 +90,7 @@ class Talk:
             "search": tuple(SearchText(role, text) for role, text in reversed(self.messages[-6:])),
             "query_tokens": 256,
             "budget": budget,
+            "index": "memory",
             "check_from": 0,
             "check_to": window,
             "covered_to": 0,

@@ -170,6 +170,14 @@ async def test_missing_positions_are_named_where_the_caller_waits() -> None:
     assert found.chosen
 
 
+async def test_what_an_earlier_store_held_is_not_believed_of_a_new_one() -> None:
+    store = MemoryStore(made="anew")
+    await TALK.store_in(store, [3, 4, 5])
+    asked = TALK.ask(window=6, check_from=3, covered_to=3, wait_for_index=True)
+    found = await recall(store).retrieve(asked)
+    assert (found.missing, found.index, found.covered_to) == ((0, 1, 2), "anew", 0)
+
+
 async def with_vectors(share: float) -> MemoryStore:
     """Vectors for the first share of the messages; the garden party resembles every question."""
     store = await stored()
