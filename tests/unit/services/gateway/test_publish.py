@@ -54,7 +54,7 @@ async def test_what_the_store_lost_is_published_again() -> None:
     pipeline.bus.store.markers.clear()
     pipeline.bus.store.points.clear()
     pipeline.bus.store.made = "anew"
-    prepared = await pipeline.ask([*first, {"role": "assistant", "content": "?"}, *chat(150, 190)])
+    prepared = await pipeline.ask([*first, {"role": "assistant", "content": "?"}, *chat(150, 170)])
     assert prepared.parent is not None
     assert prepared.mode == "assembled"
     assert prepared.layout.block
