@@ -5,6 +5,7 @@ import time
 from dataclasses import dataclass
 from functools import cached_property
 
+from services.gateway import session
 from services.gateway.body import Body, split_body
 from services.gateway.dialects.base import Dialect
 from shared.contracts.events import Unit
@@ -39,7 +40,7 @@ class Request:
         self.reader = reader
         self.dialect = dialect
         self._messages: dict[int, Message] = {}
-        self.body: Body = split_body(raw, dialect.ITEMS, dialect.READS)
+        self.body: Body = split_body(raw, dialect.ITEMS, dialect.READS | session.FIELDS)
         self.model = self._string("model")
         self.stream = bool(self.body.values.get("stream"))
         limits = dialect.MAX_TOKENS
