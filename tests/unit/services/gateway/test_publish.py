@@ -56,6 +56,6 @@ async def test_what_the_store_lost_is_published_again() -> None:
     pipeline.bus.store.made = "anew"
     prepared = await pipeline.ask([*first, {"role": "assistant", "content": "?"}, *chat(150, 170)])
     assert prepared.parent is not None
-    assert prepared.mode == "assembled"
-    assert prepared.layout.block
     assert "index_incomplete" not in prepared.degraded
+    stored = {address for _, address in pipeline.bus.store.markers}
+    assert len(stored) >= prepared.layout.window_start
