@@ -45,12 +45,13 @@ async def standalone(settings: Settings) -> AsyncIterator[Running]:
             nats = await NatsServer.start(settings.data_dir / "nats")
             stack.push_async_callback(nats.stop)
             settings = settings.model_copy(update={"nats_url": nats.url})
-        if settings.engine_url is None:
+        if settings.engine_url is None and not settings.engines:
             if "max_context" not in settings.model_fields_set:
                 settings = settings.model_copy(update={"max_context": DEMO_WINDOW})
             engine_port = await stack.enter_async_context(_demo_engine(settings))
             settings = settings.model_copy(update={"engine_url": f"http://127.0.0.1:{engine_port}/v1"})
-        nats_url, engine_url = str(settings.nats_url), str(settings.engine_url)
+        nats_url = str(settings.nats_url)
+        engine_url = settings.engine_url or settings.engines[0].url
         differences = await provision(nats_url, settings)
         if differences:
             raise PermanentFault("The bus differs from what is expected: " + "; ".join(differences))

@@ -2,9 +2,13 @@
 
     BackscrollError
     ├── InvalidRequest            400  the client's body is wrong; names the field
+    │   └── TooLarge              413  it is larger than is read
     ├── ContextLengthExceeded     400  head and last step cannot fit any prompt
     ├── EngineUnavailable         502  the engine cannot be reached, or broke off
+    │   ├── EngineTimeout         504  it is silent, or takes too long
+    │   └── EngineOpen            503  it failed too often just now; tells when to come again
     ├── NotFound                  404
+    │   └── ModelNotFound         404  no engine is set for this model
     ├── DependencyUnavailable     503  retryable: a part is down or too slow; hold and try again
     │   └── BadAnswer             503  it answered, but with nothing usable: perhaps because of the input
     └── PermanentFault            500  not retryable: this item can never succeed; dead letter
@@ -21,6 +25,8 @@ class BackscrollError(Exception):
     retryable: ClassVar[bool] = False
     status: ClassVar[int] = 500
     code: ClassVar[str] = "internal_error"
+    retry_after_s: int | None = None
+    """Told to HTTP clients as `Retry-After`."""
 
 
 class InvalidRequest(BackscrollError):
@@ -30,6 +36,11 @@ class InvalidRequest(BackscrollError):
     def __init__(self, message: str, field: str | None = None) -> None:
         super().__init__(message)
         self.field = field
+
+
+class TooLarge(InvalidRequest):
+    status = 413
+    code = "request_too_large"
 
 
 class ContextLengthExceeded(BackscrollError):
@@ -42,9 +53,27 @@ class EngineUnavailable(BackscrollError):
     code = "engine_unavailable"
 
 
+class EngineTimeout(EngineUnavailable):
+    status = 504
+    code = "engine_timeout"
+
+
+class EngineOpen(EngineUnavailable):
+    status = 503
+    code = "engine_open"
+
+    def __init__(self, message: str, retry_after_s: int) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
 class NotFound(BackscrollError):
     status = 404
     code = "not_found"
+
+
+class ModelNotFound(NotFound):
+    code = "model_not_found"
 
 
 class DependencyUnavailable(BackscrollError):

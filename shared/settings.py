@@ -9,13 +9,29 @@ import os
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
     TomlConfigSettingsSource,
 )
+
+
+class EngineSettings(BaseModel):
+    """One of several engines."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str = Field(min_length=1, description="In metrics, logs and health.")
+    url: str = Field(description="OpenAI-compatible, with `/v1`.")
+    models: tuple[str, ...] = Field(
+        (), description="Names, `*` for any characters; empty: every model that no other engine names."
+    )
+    api_key_env: str | None = Field(None, description="Name of the environment variable that holds its key.")
+    chat_only: bool = Field(False, description="Serves Chat Completions only: other dialects are translated.")
+    strict_alternation: bool = Field(False, description="Its template wants user and assistant in turns.")
+    context: int | None = Field(None, ge=2048, description="Its window, tokens; unset: `max_context`.")
 
 
 class Settings(BaseSettings):
@@ -129,7 +145,13 @@ class Settings(BaseSettings):
     engine_api_key: str | None = Field(
         None, repr=False, description="Sent to the engine when the client sends no key."
     )
-    engine_timeout_s: float = Field(600, gt=0, description="Longest silence of the engine.")
+    engines: tuple[EngineSettings, ...] = Field(
+        (), description="Several engines by model name; `engine_url` then serves the other models."
+    )
+    engine_timeout_s: float = Field(600, gt=0, description="Longest time for a whole answer.")
+    engine_idle_timeout_s: float = Field(
+        120, gt=0, description="Longest silence of the engine within an answer that has begun."
+    )
     nats_url: str | None = Field(None, description="NATS server; unset: one is started as a child process.")
     qdrant_url: str | None = Field(None, description="Qdrant server; unset: Qdrant Edge under `data_dir`.")
     qdrant_api_key: str | None = Field(None, repr=False)
@@ -145,6 +167,16 @@ class Settings(BaseSettings):
     stream_max_bytes: int = Field(8 * 1024**3, ge=1024**2)
     stream_replicas: int = Field(1, ge=1, le=5, description="Copies of each stream in a NATS cluster.")
     log_level: Literal["debug", "info", "warning", "error"] = "info"
+
+    @property
+    def recall_timeout_s(self) -> float:
+        """Longest wait for one answer of the retriever: its models' deadlines and time for the store."""
+        return self.rerank_timeout_s + self.query_embed_timeout_s + 10.0
+
+    @property
+    def assemble_timeout_s(self) -> float:
+        """Longest wait for a plan: rank, judge a drift, recall anew."""
+        return 3 * self.recall_timeout_s + 5.0
 
     @classmethod
     def settings_customise_sources(

@@ -39,6 +39,13 @@ EMBED_ERRORS = Counter("backscroll_embed_errors", "Embedding calls that failed."
 REQUESTS = Counter(
     "backscroll_requests", "Client requests by what happened to the prompt.", ["action", "status"]
 )
+ENGINE_STREAM_ERRORS = Counter(
+    "backscroll_engine_stream_errors", "Answers that turned into an error after their status 200.", ["engine"]
+)
+ENGINE_OPENED = Counter(
+    "backscroll_engine_opened", "Times an engine had failed so often that it was left alone.", ["engine"]
+)
+CLIENTS_GONE = Counter("backscroll_clients_gone", "Clients that hung up before their answer was complete.")
 EXCERPTS_DROPPED = Counter("backscroll_excerpts_dropped", "Excerpts whose digest did not match the request.")
 
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import structlog
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
 from starlette.requests import Request as HttpRequest
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp
 
 from services.gateway.converse import Conversing
 from services.gateway.dialects import DIALECTS, dialect_of
@@ -81,14 +81,13 @@ async def _on_error(http: HttpRequest, error: Exception) -> Response:
 
 async def _on_bug(http: HttpRequest, error: Exception) -> Response:
     log.error("request failed", error=type(error).__name__, exc_info=error)
-    return error_response(
-        BackscrollError("Backscroll failed to handle this request."), dialect_of(http.url.path)
-    )
+    told = BackscrollError("Backscroll failed to handle this request.")
+    return error_response(told, dialect_of(http.url.path))
 
 
-def create_app(gateway: Gateway) -> ASGIApp:
+def create_app(gateway: Gateway) -> Starlette:
     conversations = [Route(f"/v1/{d.PATH}", gateway.conversation(d), methods=["POST"]) for d in DIALECTS]
-    app = Starlette(
+    return Starlette(
         routes=[
             *conversations,
             Route("/v1/models", gateway.models),
@@ -98,6 +97,6 @@ def create_app(gateway: Gateway) -> ASGIApp:
             Route("/health/ready", gateway.ready),
             Route("/metrics", metrics),
         ],
+        middleware=[Middleware(EndWithClient)],
         exception_handlers={BackscrollError: _on_error, Exception: _on_bug},
     )
-    return EndWithClient(app)

@@ -1,14 +1,17 @@
 """Wires the gateway: the one place where its parts are built."""
 
+import os
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 
 import httpx
 from starlette.applications import Starlette
 
 from services.gateway.app import Gateway, create_app
-from services.gateway.engine import Engine
+from services.gateway.converse import Conversing
+from services.gateway.engine import Engine, Patience
+from services.gateway.engines import Engines, Served
 from services.gateway.prepare import Preparer
 from services.gateway.prepared import Policy
 from services.gateway.request import Reader
@@ -17,32 +20,23 @@ from shared.bus import Bus
 from shared.conversation.facts import FactsCache, Weights
 from shared.errors import PermanentFault
 from shared.prompt.budget import limits_of
-from shared.settings import Settings
+from shared.settings import EngineSettings, Settings
 from shared.tokens.counter import EngineCounter
 from shared.tokens.estimate import Coefficients
 
 TENANT = "default"
 CONNECTIONS = httpx.Limits(max_connections=None, max_keepalive_connections=64, keepalive_expiry=60)
+CONNECT_S = 10.0
+"""An engine's machine answers at once or is not there; how long an answer takes is `Patience`."""
 
 
 @asynccontextmanager
 async def gateway_app(settings: Settings, bus: Bus) -> AsyncIterator[Starlette]:
     """The app; at the end what runs beside its requests is waited for."""
-    if settings.engine_url is None:
-        raise PermanentFault("BACKSCROLL_ENGINE_URL is not set: the gateway needs an engine")
     coefficients = Coefficients(
         cjk=settings.tok_per_char_cjk,
         digit=settings.tok_per_char_digit,
         other=settings.tok_per_char_other,
-    )
-    policy = Policy(
-        limits=limits_of(settings),
-        coefficients=coefficients,
-        max_context=settings.max_context,
-        publish_from=settings.publish_from,
-        embed_wait_s=settings.embed_wait_s,
-        clamp_margin_tokens=settings.clamp_margin_tokens,
-        clamp_margin_div=settings.clamp_margin_div,
     )
     reader = Reader(
         tenant=TENANT,
@@ -50,17 +44,76 @@ async def gateway_app(settings: Settings, bus: Bus) -> AsyncIterator[Starlette]:
         image_tokens=settings.image_tokens,
         cache=FactsCache(),
     )
-    timeout = httpx.Timeout(settings.engine_timeout_s, connect=10)
-    async with httpx.AsyncClient(timeout=timeout, limits=CONNECTIONS) as client:
-        counter = EngineCounter(client, settings.engine_url, settings.count_timeout_s)
-        preparer = Preparer(bus, Tips(bus.tips, settings.max_sessions), counter, policy, time.time)
-        gateway = Gateway(
+    tips = Tips(bus.tips, settings.max_sessions)
+    async with AsyncExitStack() as stack:
+        served = []
+        for engine in engines_of(settings):
+            # A pool for each: one engine's connections never wait for another's.
+            timeout = httpx.Timeout(None, connect=CONNECT_S)
+            client = await stack.enter_async_context(httpx.AsyncClient(timeout=timeout, limits=CONNECTIONS))
+            policy = policy_of(settings, coefficients, engine)
+            served.append(serve(settings, engine, client, bus, tips, policy))
+        engines = Engines(served)
+        conversing = Conversing(
             bus=bus,
-            engine=Engine(client, settings.engine_url, settings.engine_api_key),
-            preparer=preparer,
+            engines=engines,
             reader=reader,
             max_body_bytes=settings.max_body_bytes,
             retry_on_overfit=settings.retry_on_overfit,
         )
-        yield create_app(gateway)
-        await preparer.settle()
+        yield create_app(Gateway(bus, engines, conversing, reader, settings.max_body_bytes))
+        for each in served:
+            await each.preparer.settle()
+
+
+def engines_of(settings: Settings) -> list[EngineSettings]:
+    """Raises `PermanentFault` where none is set or two share a name."""
+    engines = list(settings.engines)
+    if settings.engine_url is not None:
+        engines.append(EngineSettings(name="default", url=settings.engine_url))
+    if not engines:
+        raise PermanentFault("BACKSCROLL_ENGINE_URL is not set: the gateway needs an engine")
+    if len({engine.name for engine in engines}) < len(engines):
+        raise PermanentFault("Two engines have the same name ('default' is the one of `engine_url`).")
+    return engines
+
+
+def key_of(settings: Settings, engine: EngineSettings) -> str | None:
+    """Raises `PermanentFault` for a variable that is not set: without a key the engine refuses everything."""
+    if engine.api_key_env is None:
+        return settings.engine_api_key if engine.url == settings.engine_url else None
+    key = os.environ.get(engine.api_key_env)
+    if not key:
+        raise PermanentFault(f"Engine '{engine.name}': the variable {engine.api_key_env} is not set")
+    return key
+
+
+def policy_of(settings: Settings, coefficients: Coefficients, engine: EngineSettings) -> Policy:
+    return Policy(
+        limits=limits_of(settings),
+        coefficients=coefficients,
+        max_context=engine.context or settings.max_context,
+        publish_from=settings.publish_from,
+        embed_wait_s=settings.embed_wait_s,
+        assemble_timeout_s=settings.assemble_timeout_s,
+        clamp_margin_tokens=settings.clamp_margin_tokens,
+        clamp_margin_div=settings.clamp_margin_div,
+    )
+
+
+def serve(
+    settings: Settings,
+    engine: EngineSettings,
+    client: httpx.AsyncClient,
+    bus: Bus,
+    tips: Tips,
+    policy: Policy,
+) -> Served:
+    patience = Patience(settings.engine_timeout_s, settings.engine_idle_timeout_s)
+    counter = EngineCounter(client, engine.url, settings.count_timeout_s)
+    return Served(
+        engine=Engine(engine.name, client, engine.url, key_of(settings, engine), patience),
+        preparer=Preparer(bus, tips, counter, policy, time.time),
+        models=engine.models,
+        chat_only=engine.chat_only,
+    )

@@ -1,38 +1,39 @@
-"""One exchange with the engine: forward, pass the answer on as it comes, remember what it told."""
+"""One exchange with an engine: forward, pass the answer on as it comes, remember what it told."""
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator
 from contextlib import suppress
 from dataclasses import dataclass, field
 
 import structlog
+from starlette.responses import Response
 
 from services.gateway.dialects.base import Usage
-from services.gateway.engine import Engine, Reply
+from services.gateway.ending import Ending
+from services.gateway.engine import Reply
+from services.gateway.engines import Served
+from services.gateway.headers import Pairs
+from services.gateway.opening import opening
 from services.gateway.overflow import Overflow, parse_overflow
-from services.gateway.prepare import Preparer
 from services.gateway.prepared import Prepared
 from services.gateway.record import make_record, new_record_id
 from services.gateway.request import Request
-from services.gateway.usage import UsageReader
+from services.gateway.respond import Passing, Whole, error_event
 from shared.bus import Bus
-from shared.errors import DependencyUnavailable
-from shared.telemetry import REQUESTS
+from shared.errors import DependencyUnavailable, EngineUnavailable
+from shared.telemetry import ENGINE_STREAM_ERRORS, REQUESTS
 
 log = structlog.get_logger(__name__)
 
 RECORD_WAIT_S = 0.25
 """How long the end of an answer waits for its record to be published."""
-REFUSAL_STATUS = frozenset({400, 413, 422})
-REFUSAL_BYTES = 64 * 1024
 
 
 @dataclass
 class Exchange:
     bus: Bus
-    engine: Engine
-    preparer: Preparer
+    served: Served
     request: Request
     session: str
     prepared: Prepared
@@ -41,56 +42,77 @@ class Exchange:
     started: float = field(default_factory=time.perf_counter)
     first_token_s: float | None = None
 
-    async def send(self, headers: Mapping[str, str]) -> Reply:
+    async def send(self, headers: Pairs) -> Reply:
         """Forward; once more, smaller, where the engine refuses the prompt as too long."""
-        reply = await self._forward(headers)
-        if reply.status not in REFUSAL_STATUS or not self.retry_on_overfit:
-            return reply
-        reply, refusal = await _peek(reply)
-        overflow = parse_overflow(refusal)
+        reply, refusal = await opening(await self._forward(headers))
+        overflow = parse_overflow(refusal) if refusal and self.retry_on_overfit else None
         if overflow is None:
             return reply
-        await reply.close.aclose()
+        await reply.close()
         self.prepared = await self._shrink(overflow)
         return await self._forward(headers)
 
-    async def _forward(self, headers: Mapping[str, str]) -> Reply:
+    async def _forward(self, headers: Pairs) -> Reply:
         with self.prepared.stage("forward"):
-            return await self.engine.send("POST", self.request.dialect.PATH, headers, self.prepared.body)
+            path = self.request.dialect.PATH
+            return await self.served.engine.send("POST", path, headers, self.prepared.body)
 
     async def _shrink(self, overflow: Overflow) -> Prepared:
         log.warning("engine refused a prompt that was to fit", window=overflow.window, told=overflow.tokens)
         self.prepared.degrade("engine_refused")
-        return await self.preparer.prepare_smaller(self.request, self.session, self.prepared, overflow)
+        return await self.served.preparer.prepare_smaller(self.request, self.session, self.prepared, overflow)
 
-    def headers(self) -> dict[str, str]:
-        told = {"x-backscroll-session": self.session, "x-backscroll-mode": self.prepared.mode}
+    def headers(self) -> Pairs:
+        told = [("x-backscroll-session", self.session), ("x-backscroll-mode", self.prepared.mode)]
         if self.prepared.mode == "assembled":
-            told["x-backscroll-record"] = self.record_id
+            told.append(("x-backscroll-record", self.record_id))
         if self.prepared.degraded:
-            told["x-backscroll-degraded"] = ",".join(self.prepared.degraded)
+            told.append(("x-backscroll-degraded", ",".join(self.prepared.degraded)))
         return told
 
-    async def relay(self, reply: Reply) -> AsyncIterator[bytes]:
+    async def answer(self, reply: Reply) -> Response:
+        """A stream as it comes; anything else whole, so that an engine that breaks off is an error."""
+        if reply.is_stream:
+            headers = [*reply.headers, *self.headers()]
+            return Passing(self.relay(reply), reply.status, headers, reply.close)
+        body = b"".join([part async for part in self.relay(reply)])
+        return Whole(body, reply.status, [*reply.headers, *self.headers()])
+
+    async def relay(self, reply: Reply) -> AsyncGenerator[bytes, None]:
         """Every byte as it comes; then what the engine told goes to the tip and the record."""
-        reader = UsageReader(self.request.dialect)
+        ending = Ending(self.request.dialect)
+        recorded: asyncio.Task[None] | None = None
+        failed = False
         try:
             async for part in reply.body:
                 if self.first_token_s is None:
                     self.first_token_s = time.perf_counter() - self.started
-                reader.feed(part)
+                ending.feed(part)
                 yield part
+        except EngineUnavailable as error:
+            failed = True
+            if not reply.is_stream:
+                raise
+            log.warning("engine failed within its answer", engine=self.served.engine.name, code=error.code)
+            yield ending.until_event() + error_event(error, self.request.dialect)
         finally:
-            await reply.close.aclose()
-        REQUESTS.labels(action=self.prepared.mode, status=str(reply.status)).inc()
-        if reply.status == 200:
-            usage = reader.read(stream=self.request.stream)
-            self.preparer.learn(self.request, self.prepared, usage)
-            await self._record(reply.status, usage)
+            # Also for a client that is gone: what the engine told holds all the same.
+            await reply.close()
+            if reply.is_stream and (failed or ending.error()):
+                ENGINE_STREAM_ERRORS.labels(engine=self.served.engine.name).inc()
+            REQUESTS.labels(action=self.prepared.mode, status=str(reply.status)).inc()
+            if reply.status == 200:
+                usage = ending.usage(stream=reply.is_stream)
+                self.served.preparer.learn(self.request, self.prepared, usage)
+                recorded = self._record(reply.status, usage)
+        if recorded is not None:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(RECORD_WAIT_S):
+                    await asyncio.shield(recorded)
 
-    async def _record(self, status: int, usage: Usage) -> None:
+    def _record(self, status: int, usage: Usage) -> "asyncio.Task[None] | None":
         if self.prepared.mode != "assembled":
-            return
+            return None
         record = make_record(
             self.record_id, self.request, self.session, self.prepared, usage, status, self.first_token_s
         )
@@ -101,26 +123,4 @@ class Exchange:
             except DependencyUnavailable as down:
                 log.warning("record lost", part=down.part, record=self.record_id)
 
-        work = self.preparer.beside(publish())
-        with suppress(TimeoutError):
-            async with asyncio.timeout(RECORD_WAIT_S):
-                await asyncio.shield(work)
-
-
-async def _peek(reply: Reply) -> tuple[Reply, bytes]:
-    """The beginning of a refusal, and the reply with nothing of it lost."""
-    parts: list[bytes] = []
-    size = 0
-    async for part in reply.body:
-        parts.append(part)
-        size += len(part)
-        if size > REFUSAL_BYTES:
-            break
-
-    async def again() -> AsyncIterator[bytes]:
-        for part in parts:
-            yield part
-        async for part in reply.body:
-            yield part
-
-    return Reply(reply.status, reply.headers, again(), reply.close), b"".join(parts)
+        return self.served.preparer.beside(publish())

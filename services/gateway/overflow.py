@@ -54,7 +54,7 @@ class Overflow:
 
 def parse_overflow(body: bytes) -> Overflow | None:
     """What a refusal says, or None where it is about something else."""
-    message = _message(body)
+    message = message_of(body)
     for wording in WORDINGS:
         found = wording.search(message)
         if found:
@@ -66,7 +66,7 @@ def parse_overflow(body: bytes) -> Overflow | None:
     return None
 
 
-def _message(body: bytes) -> str:
+def message_of(body: bytes) -> str:
     """OpenAI's `error.message`, SGLang's flat `message`, TGI's `error`."""
     try:
         value = orjson.loads(body)

@@ -1,1 +1,12 @@
 """A dialect is one small module: read the body into the conversation, write it back, shape an error."""
+
+from services.gateway.dialects import chat
+from services.gateway.dialects.base import Dialect
+
+DIALECTS: tuple[Dialect, ...] = (chat,)
+
+
+def dialect_of(path: str) -> Dialect:
+    """The dialect that a client speaks on a path; OpenAI's on all that are not a conversation."""
+    inside = path.removeprefix("/v1/")
+    return next((d for d in DIALECTS if inside.startswith(d.PATH)), chat)

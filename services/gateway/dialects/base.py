@@ -46,6 +46,10 @@ class Dialect(Protocol):
     def MAX_TOKENS(self) -> tuple[str, ...]:
         """Names of the output limit; the first one that is there counts."""
 
+    @property
+    def KEEP_ALIVE(self) -> bytes:
+        """An event of a stream that says nothing, framed."""
+
     def read_message(self, raw: bytes, index: int, image_tokens: int) -> Message:
         """Raises `InvalidRequest` naming the field."""
 

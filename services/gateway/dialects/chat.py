@@ -20,6 +20,7 @@ ITEMS = "messages"
 READS = frozenset({"model", "stream", "max_tokens", "max_completion_tokens"})
 HEAD = ("tools", "functions", "response_format")
 MAX_TOKENS = ("max_completion_tokens", "max_tokens")
+KEEP_ALIVE = b": backscroll is indexing the conversation\n\n"
 SPEAKERS: dict[str, Speaker] = {
     "system": "system",
     "developer": "system",

@@ -1,0 +1,98 @@
+"""The endpoints that carry a conversation, each in its dialect."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+
+from starlette.requests import Request as HttpRequest
+from starlette.responses import Response
+
+from services.gateway.dialects.base import Dialect
+from services.gateway.engine import Reply
+from services.gateway.engines import Engines, Served
+from services.gateway.exchange import Exchange
+from services.gateway.overflow import message_of
+from services.gateway.passthrough import read_body
+from services.gateway.prepared import Prepared
+from services.gateway.request import Reader, Request
+from services.gateway.respond import Passing, error_event
+from services.gateway.session import label_of
+from shared.bus import Bus
+from shared.errors import BackscrollError
+
+COMMENT_EVERY_S = 5.0
+"""A streaming client that waits for the index gets a comment so often; from then on errors are events."""
+
+
+@dataclass(frozen=True)
+class Conversing:
+    bus: Bus
+    engines: Engines
+    reader: Reader
+    max_body_bytes: int
+    retry_on_overfit: bool
+
+    async def answer(self, http: HttpRequest, dialect: Dialect) -> Response:
+        request = Request(await read_body(http, self.max_body_bytes), self.reader, dialect)
+        session = label_of(http.headers, request.body.values) or request.label
+        served = self.engines.of(request.model)
+        if not request.stream:
+            prepared = await served.preparer.prepare(request, session)
+        else:
+            work = asyncio.create_task(served.preparer.prepare(request, session))
+            try:
+                ready, _ = await asyncio.wait({work}, timeout=COMMENT_EVERY_S)
+            except asyncio.CancelledError:
+                work.cancel()
+                raise
+            if not ready:
+                return self._early(http, served, request, session, work)
+            prepared = work.result()
+        exchange = self._exchange(served, request, session, prepared)
+        return await exchange.answer(await exchange.send(http.headers.items()))
+
+    def _exchange(self, served: Served, request: Request, session: str, prepared: Prepared) -> Exchange:
+        return Exchange(self.bus, served, request, session, prepared, self.retry_on_overfit)
+
+    def _early(
+        self,
+        http: HttpRequest,
+        served: Served,
+        request: Request,
+        session: str,
+        work: "asyncio.Task[Prepared]",
+    ) -> Response:
+        """A 200 before the plan is there: signs of life keep the client from giving up."""
+        dialect = request.dialect
+
+        async def events() -> AsyncGenerator[bytes, None]:
+            try:
+                while not work.done():
+                    yield dialect.KEEP_ALIVE
+                    await asyncio.wait({work}, timeout=COMMENT_EVERY_S)
+                exchange = self._exchange(served, request, session, work.result())
+                reply = await exchange.send(http.headers.items())
+                if reply.is_stream:
+                    async for part in exchange.relay(reply):
+                        yield part
+                else:
+                    yield await _as_event(exchange, reply)
+            except BackscrollError as error:
+                yield error_event(error, dialect)
+
+        async def close() -> None:
+            work.cancel()
+
+        headers = [
+            ("content-type", "text/event-stream; charset=utf-8"),
+            ("x-backscroll-session", session),
+            ("x-backscroll-mode", "assembled"),
+        ]
+        return Passing(events(), 200, headers, close)
+
+
+async def _as_event(exchange: Exchange, reply: Reply) -> bytes:
+    """An engine's error whose status comes too late."""
+    body = b"".join([part async for part in exchange.relay(reply)])
+    said = message_of(body) or "The engine refused the request."
+    return exchange.request.dialect.error_event(said, "engine_error", reply.status)
