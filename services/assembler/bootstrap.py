@@ -17,7 +17,7 @@ async def start(settings: Settings, bus: Bus) -> None:
         block_check_docs=settings.block_check_docs,
         block_check_chars=settings.block_check_chars,
     )
-    recall = BusRecall(bus, timeout_s=settings.rerank_timeout_s)
+    recall = BusRecall(bus, timeout_s=settings.recall_timeout_s)
 
     async def answer(request: Assemble) -> Assembled:
         return await assemble(request, policy, recall)

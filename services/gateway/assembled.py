@@ -27,10 +27,9 @@ from shared.telemetry import EXCERPTS_DROPPED
 from shared.tokens.counter import EngineCounter
 from shared.tokens.estimate import Coefficients
 
-ASSEMBLE_TIMEOUT_S = 60.0
 FIRST_POLL_S = 0.02
 LAST_POLL_S = 0.5
-REPUBLISH_S = 5.0
+REPUBLISH_S = 20.0
 SEARCH_CHARS_PER_TOKEN = 4
 NOT_FRESH = frozenset(
     {
@@ -92,7 +91,7 @@ class Assembly:
     async def _publish(self, request: Request, session: str, done: Prepared) -> None:
         try:
             positions = range(done.published_to, len(request.shape))
-            await self._publisher.publish(request, session, positions, self._clock())
+            done.just_published = await self._publisher.publish(request, session, positions, self._clock())
             done.published_to = len(request.shape)
         except DependencyUnavailable as down:
             done.degrade(down.part)
@@ -127,7 +126,9 @@ class Assembly:
     ) -> Plan:
         """Ask until the terms of what is older than the window are there, or `embed_wait_s` is over."""
         now = self._clock()
-        deadline, republish_at, delay = now + self._policy.embed_wait_s, now + REPUBLISH_S, FIRST_POLL_S
+        deadline, delay = now + self._policy.embed_wait_s, FIRST_POLL_S
+        # What was published before and is missing was lost; what was published just now takes its time.
+        on_the_way, republish_at = done.just_published, now
         query = Assemble(
             tenant=request.reader.tenant,
             session=session,
@@ -142,7 +143,7 @@ class Assembly:
             wait_for_index="bus_unavailable" not in done.degraded,
         )
         while True:
-            reply = await self._bus.call(ASSEMBLE, query, timeout_s=ASSEMBLE_TIMEOUT_S)
+            reply = await self._bus.call(ASSEMBLE, query, timeout_s=self._policy.assemble_timeout_s)
             if reply.plan is not None:
                 return reply.plan
             now = self._clock()
@@ -150,8 +151,9 @@ class Assembly:
                 query = query.model_copy(update={"wait_for_index": False})
                 continue
             if now >= republish_at:
-                republish_at = now + REPUBLISH_S
-                await self._publisher.republish(request, session, reply.missing, now)
+                lost = [p for p in reply.missing if p not in on_the_way]
+                await self._publisher.republish(request, session, lost, now)
+                on_the_way, republish_at = frozenset(), now + REPUBLISH_S
             await asyncio.sleep(delay)
             delay = min(delay * 1.5, LAST_POLL_S)
 

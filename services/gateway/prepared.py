@@ -23,6 +23,7 @@ class Policy:
     max_context: int
     publish_from: float
     embed_wait_s: float
+    assemble_timeout_s: float
     clamp_margin_tokens: int
     clamp_margin_div: int
 
@@ -42,6 +43,8 @@ class Prepared:
     shrunk: list[str] = field(default_factory=list)
     rejected: int = 0
     published_to: int = 0
+    just_published: frozenset[int] = frozenset()
+    """Positions that this request published itself."""
     degraded: list[str] = field(default_factory=list)
     timings: dict[str, float] = field(default_factory=dict)
     """Seconds by stage."""

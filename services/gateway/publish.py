@@ -29,14 +29,17 @@ class Publisher:
         self._young: set[tuple[str, bytes]] = set()
         self._old: set[tuple[str, bytes]] = set()
 
-    async def publish(self, request: Request, session: str, positions: Iterable[int], at: float) -> None:
-        """Those of the positions that were not published yet."""
+    async def publish(
+        self, request: Request, session: str, positions: Iterable[int], at: float
+    ) -> frozenset[int]:
+        """Those of the positions that were not published yet; tells which."""
         names = {(request.reader.tenant, request.shape.addresses[p]): p for p in positions}
         new = {name: p for name, p in names.items() if name not in self._young and name not in self._old}
         await self.republish(request, session, new.values(), at)
         self._young.update(new)
         if len(self._young) > REMEMBERED // 2:
             self._old, self._young = self._young, set()
+        return frozenset(new.values())
 
     async def republish(self, request: Request, session: str, positions: Iterable[int], at: float) -> None:
         """All of the positions: the store says that it lacks them."""

@@ -58,6 +58,7 @@ class HttpReranker:
         self._model = model
         self._threshold = threshold
         self._batch = BATCH
+        self._timeout_s = timeout_s
         self._server = ModelServer(url, "/rerank", PART, timeout_s)
         self._cache = ScoreCache(cache_ttl_s, CACHED_SCORES, clock)
         self._calibration: Calibration | None = None
@@ -77,7 +78,12 @@ class HttpReranker:
         known = {key: score for key in keys if (score := self._cache.get(key)) is not None}
         new = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
         if new:
-            scores = await self._score(sendable(query), [sendable(text) for text in new.values()])
+            # One deadline for all batches: whoever asks waits no longer than that.
+            try:
+                async with asyncio.timeout(self._timeout_s):
+                    scores = await self._score(sendable(query), [sendable(text) for text in new.values()])
+            except TimeoutError as error:
+                raise DependencyUnavailable(PART, f"no scores within {self._timeout_s:g} s") from error
             for key, score in zip(new, scores, strict=True):
                 self._cache.put(key, score)
                 known[key] = score

@@ -164,6 +164,7 @@ class Pipeline:
             max_context=self.settings.max_context,
             publish_from=self.settings.publish_from,
             embed_wait_s=self.settings.embed_wait_s,
+            assemble_timeout_s=self.settings.assemble_timeout_s,
             clamp_margin_tokens=self.settings.clamp_margin_tokens,
             clamp_margin_div=self.settings.clamp_margin_div,
         )
