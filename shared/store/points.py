@@ -128,7 +128,9 @@ class PointStore(ABC):
         terms = search.terms if search.terms.indices else None
         if not search.addresses or search.limit < 1 or (terms is None and search.vector is None):
             return Found()
-        where = Where(search.tenant, addresses=search.addresses)
+        # Markers have neither terms nor vectors, but Edge would look at each: 34 ms for 10,000 addresses, 18
+        # without them.
+        where = Where(search.tenant, addresses=search.addresses, form="chunk")
         asked = search.limit + search.limit // 8 + 16
         by_terms, by_vector = await self._nearest(where, terms, search.vector, asked)
         if not _ties_complete(by_terms, search.limit, asked):
