@@ -8,13 +8,14 @@ from shared.conversation.message import Message, PartKind, canonical, unit_parts
 from shared.tokens.estimate import Coefficients, upper_bound
 
 SYSTEM = -1
-ROLE_CODES = {"system": SYSTEM, "user": 0, "assistant": 1, "tool": 2}
+ATTACHED = -2
+ROLE_CODES = {"system": SYSTEM, "attached": ATTACHED, "user": 0, "assistant": 1, "tool": 2}
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
     role: int
-    """A `RoleCode`, or SYSTEM."""
+    """A `RoleCode`; below 0 (SYSTEM, ATTACHED) where the message has no address."""
     address: bytes
     """Before pairing: a message that brings results is also told by which calls it answers."""
     answers: tuple[str, ...]
@@ -39,7 +40,7 @@ def message_tokens(message: Message, weights: Weights) -> int:
     calls = sum(
         upper_bound(c.name + c.arguments, weights.coefficients) + weights.overhead for c in message.calls
     )
-    return texts + opaque + calls + weights.overhead
+    return texts + opaque + calls + message.hidden_tokens + weights.overhead
 
 
 def facts_of(message: Message, key: bytes, weights: Weights) -> Facts:

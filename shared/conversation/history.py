@@ -1,7 +1,7 @@
 """The shape of a request's history: packed arrays, some 30 bytes a message, no bodies.
 
-Position counts addressed messages: user, assistant and tool messages. System messages after the head
-have no address; each stays with the message after it, and its tokens count there.
+Position counts addressed messages: user, assistant and tool messages. System messages after the head and
+attached items (reasoning) have no address; each stays with the message after it, and its tokens count there.
 """
 
 from dataclasses import dataclass
@@ -36,9 +36,9 @@ class History:
 
     `turns` numbers turns: each user message begins the next; turn 0 is what stands before the first.
     `steps` numbers the steps inside a turn: 0 is the user message and what follows it up to the first
-    assistant message, each assistant message begins the next. `units` is the number of structural
-    units of the message. `tokens` are estimated engine tokens of the whole message, its overhead and
-    the system messages before it included.
+    assistant message, each assistant message begins the next. Between a call and its result nothing
+    begins. `units` is the number of structural units of the message. `tokens` are estimated engine
+    tokens of the whole message, its overhead and what stands before it without an address included.
     """
 
     addresses: bytes

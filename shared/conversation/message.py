@@ -9,7 +9,8 @@ import orjson
 from shared.contracts.base import Kind, Role
 from shared.contracts.events import Unit
 
-Speaker = Literal["system", "user", "assistant", "tool"]
+Speaker = Literal["system", "attached", "user", "assistant", "tool"]
+"""System messages and what is attached to the message after it (a reasoning item) have no address."""
 
 
 class PartKind(StrEnum):
@@ -46,6 +47,8 @@ class Message:
     name: str | None = None
     answers: tuple[str, ...] = field(default=())
     """Ids of the calls whose results this message brings."""
+    hidden_tokens: int = 0
+    """Upper bound of what is forwarded but has no part here: reasoning, which clients strip."""
 
 
 def canonical(message: Message) -> bytes:
@@ -54,7 +57,10 @@ def canonical(message: Message) -> bytes:
     Leaves out what clients change on the way: call ids, `cache_control`, reasoning, empty texts, a
     string against a list of one part, the order of keys in arguments.
     """
-    parts = [[p.kind, p.text or p.digest] for p in message.parts]
+    parts = [
+        [p.kind, p.text or p.digest, p.answer] if p.answer else [p.kind, p.text or p.digest]
+        for p in message.parts
+    ]
     calls = [[c.name, _canonical_arguments(c.arguments)] for c in message.calls]
     return orjson.dumps([message.role, message.name, parts, calls])
 
@@ -83,7 +89,8 @@ def units(message: Message, tools: tuple[str, ...] = ()) -> tuple[Unit, ...]:
         if index < len(message.parts):
             part = message.parts[index]
             result = part.kind is PartKind.RESULT
-            kind = Kind.TOOL_RESULT if result else Kind.USER if message.role == "user" else Kind.ANSWER
+            said = Kind.ANSWER if message.role == "assistant" else Kind.USER
+            kind = Kind.TOOL_RESULT if result else said
             found.append(
                 Unit(
                     unit=number,

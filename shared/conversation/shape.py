@@ -14,16 +14,16 @@ from shared.conversation.facts import SYSTEM, Facts
 from shared.conversation.history import History, RoleCode
 
 ORPHAN = (-1, "")
-"""A result whose call is not in the request."""
+"""Number and tool of a result whose call is not in the request."""
 
 
 @dataclass(frozen=True)
 class Shape:
     """How the raw messages of a request form a history.
 
-    Position p is `raw[firsts[p]:firsts[p + 1]]`: the system messages before it, then the message itself
-    at `bodies[p]`; trailing system messages belong to the last position. `head` counts the leading
-    system messages.
+    Position p is `raw[firsts[p]:firsts[p + 1]]`: what stands before it without an address, then the
+    message itself at `bodies[p]`; what trails without an address belongs to the last position. `head`
+    counts the leading system messages.
     """
 
     head: int
@@ -56,13 +56,15 @@ class Shape:
 def shape_of(facts: list[Facts], key: bytes) -> Shape:
     roles = np.array([f.role for f in facts], dtype=np.int8)
     tokens = np.array([f.tokens for f in facts], dtype=np.int64)
-    bodies = np.flatnonzero(roles != SYSTEM)
-    head = int(bodies[0]) if len(bodies) else len(facts)
+    bodies = np.flatnonzero(roles >= 0)
+    others = np.flatnonzero(roles != SYSTEM)
+    head = int(others[0]) if len(others) else len(facts)
     firsts = np.concatenate(([head], bodies[:-1] + 1, [len(facts)])) if len(bodies) else np.array([head])
     own = roles[bodies]
-    turns = np.cumsum(own == RoleCode.USER)
     positions = [facts[i] for i in bodies.tolist()]
-    addresses, tools = _paired(positions, key)
+    runs = _runs(own)
+    addresses, tools, inside = _paired(positions, runs, key)
+    turns = np.cumsum((own == RoleCode.USER) & ~inside)
     return Shape(
         head=head,
         head_tokens=int(tokens[:head].sum()),
@@ -72,7 +74,7 @@ def shape_of(facts: list[Facts], key: bytes) -> Shape:
         tools=tools,
         roles=own.astype(np.uint8),
         turns=turns.astype(np.uint32),
-        steps=_steps(own, turns).astype(np.uint32),
+        steps=_steps(runs, turns, inside).astype(np.uint32),
         units=np.array([f.units for f in positions], dtype=np.uint16),
         tokens=np.add.reduceat(tokens, firsts[:-1]).astype(np.uint32)
         if len(bodies)
@@ -80,33 +82,50 @@ def shape_of(facts: list[Facts], key: bytes) -> Shape:
     )
 
 
-def _steps(roles: npt.NDArray[np.int8], turns: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """How often the assistant took the word so far in the same turn.
+def _runs(roles: npt.NDArray[np.int8]) -> npt.NDArray[np.bool_]:
+    """Where the assistant takes the word.
 
-    Messages of the assistant that follow each other are one step: some dialects send each of several
-    parallel calls as a message of its own.
+    Its messages that follow each other are one step: some dialects send each of several parallel calls
+    as a message of its own.
     """
     assistant = roles == RoleCode.ASSISTANT
-    begins = assistant & ~np.concatenate(([False], assistant[:-1]))
-    begun = np.concatenate(([0], np.cumsum(begins)))
+    return assistant & ~np.concatenate(([False], assistant[:-1]))
+
+
+def _steps(
+    runs: npt.NDArray[np.bool_], turns: npt.NDArray[np.int64], inside: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.int64]:
+    """How often the assistant took the word so far in the same turn, but for a word inside a step."""
+    begun = np.concatenate(([0], np.cumsum(runs & ~inside)))
     return begun[1:] - begun[np.searchsorted(turns, turns)]
 
 
-def _paired(positions: list[Facts], key: bytes) -> tuple[list[bytes], dict[int, tuple[str, ...]]]:
-    """Addresses, and the tools behind results: a result is also told by which call it answers."""
+def _paired(
+    positions: list[Facts], runs: npt.NDArray[np.bool_], key: bytes
+) -> tuple[list[bytes], dict[int, tuple[str, ...]], npt.NDArray[np.bool_]]:
+    """Addresses, the tools behind results, and which positions stand between a call and its result.
+
+    A result is also told by which call it answers, counted in the words that the assistant took at once.
+    """
     addresses = [f.address for f in positions]
     tools: dict[int, tuple[str, ...]] = {}
-    open_calls: dict[str, tuple[int, str]] = {}
-    last = -1
+    waiting: dict[str, tuple[int, int, str]] = {}
+    run_of = np.cumsum(runs).tolist()
+    spans = np.zeros(len(positions) + 1, dtype=np.int64)
+    run = number = 0
     for position, f in enumerate(positions):
         if f.calls:
-            if position != last + 1:
-                open_calls = {}
-            last = position
+            if run_of[position] != run:
+                run, number = run_of[position], 0
             for call, name in f.calls:
-                open_calls[call] = (len(open_calls), name)
+                waiting[call] = (position, number, name)
+                number += 1
         if f.answers:
-            pairs = [open_calls.get(a, ORPHAN) for a in f.answers]
+            found = [waiting.pop(a, (position, *ORPHAN)) for a in f.answers]
+            pairs = [(which, tool) for _, which, tool in found]
             tools[position] = tuple(tool for _, tool in pairs)
             addresses[position] = address(key, f.address + repr(pairs).encode())
-    return addresses, tools
+            for asked, _, _ in found:
+                spans[asked + 1] += 1
+                spans[position + 1] -= 1
+    return addresses, tools, np.cumsum(spans[:-1]) > 0
