@@ -108,6 +108,7 @@ class Rerank(Contract):
 
     tenant: str
     history: bytes
+    """`History.pack()`; the messages of the chunks are enough."""
     query: str
     chunks: tuple[ChunkRef, ...]
     chars: int

@@ -24,6 +24,7 @@ check, and orders nothing.
 import math
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 
 from shared.models.port import Relevance
 from shared.text.terms import tokens
@@ -70,11 +71,17 @@ class LightReranker:
 def relevance(query: str, texts: Sequence[str]) -> list[float]:
     """In [0, 1), in the order of the texts."""
     asked = Counter(token for token in tokens(query) if not _says_nothing(token))
-    found = [asked.keys() & set(tokens(text)) for text in texts]
+    found = [asked.keys() & _words(text) for text in texts]
     holders = Counter(token for terms in found for token in terms)
     weights = {token: _weight(token, n, holders[token], len(texts)) for token, n in asked.items()}
     total = sum(weights.values()) + BASE
     return [sum(weights[token] for token in sorted(terms)) / total for terms in found]
+
+
+@lru_cache(maxsize=4096)
+def _words(text: str) -> frozenset[str]:
+    """What stands in a prompt is judged with every request: 100 texts of 600 characters take 10 ms."""
+    return frozenset(tokens(text))
 
 
 def _says_nothing(token: str) -> bool:
