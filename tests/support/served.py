@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import uvicorn
-from starlette.applications import Starlette
+from starlette.types import ASGIApp
 
 STARTING_S = 10.0
 
@@ -19,7 +19,7 @@ def free_port() -> int:
 
 
 @contextmanager
-def served(app: Starlette, port: int = 0) -> Iterator[str]:
+def served(app: ASGIApp, port: int = 0) -> Iterator[str]:
     """Yields `http://127.0.0.1:<port>`, a free port for 0."""
     with socket.socket() as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
