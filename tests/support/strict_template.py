@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from backscroll.engine import validate_messages
@@ -26,11 +27,9 @@ def strict_faults(messages: Sequence[Mapping[str, Any]], *, mistral_ids: bool = 
         if (role == "user") != (i % 2 == 0):
             faults.append(f"roles must alternate: {counted[: i + 1]}")
             break
-    for i, (before, after) in enumerate(zip(rest, rest[1:], strict=False)):
-        if before["role"] == "assistant" == after["role"] or (before["role"], after["role"]) == (
-            "tool",
-            "user",
-        ):
+    for i, (before, after) in enumerate(pairwise(rest)):
+        pair = (before["role"], after["role"])
+        if pair in (("assistant", "assistant"), ("tool", "user")):
             faults.append(f"{before['role']} and {after['role']} follow each other at {i}")
     if mistral_ids:
         ids = [c["id"] for m in messages for c in m.get("tool_calls") or []]
