@@ -15,6 +15,7 @@ from backscroll.demo.conversation import Conversation, demo_conversation
 from backscroll.demo.load import load_conversations
 from backscroll.demo.play import play
 from backscroll.demo.result import DemoResult
+from backscroll.keys import keys
 from backscroll.standalone import DEMO_WINDOW, standalone
 from shared.bus import provision as provision_bus
 from shared.errors import BackscrollError
@@ -22,6 +23,7 @@ from shared.settings import Settings
 from shared.telemetry import configure_logging
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, help="Million-token conversations.")
+app.add_typer(keys, name="keys")
 console = Console()
 
 

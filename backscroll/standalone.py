@@ -9,6 +9,7 @@ from typing import Any
 import structlog
 
 from backscroll.engine import create_engine
+from backscroll.keys import own_file
 from services.assembler import bootstrap as assembler
 from services.chunker import bootstrap as chunker
 from services.embedder import bootstrap as embedder
@@ -42,6 +43,8 @@ async def standalone(settings: Settings) -> AsyncIterator[Running]:
     async with AsyncExitStack() as stack:
         settings.data_dir.mkdir(parents=True, exist_ok=True)
         if settings.nats_url is None:
+            if settings.keys_file is None and own_file(settings).exists():
+                settings = settings.model_copy(update={"keys_file": own_file(settings)})
             nats = await NatsServer.start(settings.data_dir / "nats")
             stack.push_async_callback(nats.stop)
             settings = settings.model_copy(update={"nats_url": nats.url})

@@ -3,6 +3,8 @@
     BackscrollError
     ├── InvalidRequest            400  the client's body is wrong; names the field
     │   └── TooLarge              413  it is larger than is read
+    ├── Unauthorized              401  no API key, or none that is in force
+    ├── TooManyRequests           429  as many as the tenant may have are running; tells when to come again
     ├── ContextLengthExceeded     400  head and last step cannot fit any prompt
     ├── EngineUnavailable         502  the engine cannot be reached, or broke off
     │   ├── EngineTimeout         504  it is silent, or takes too long
@@ -41,6 +43,20 @@ class InvalidRequest(BackscrollError):
 class TooLarge(InvalidRequest):
     status = 413
     code = "request_too_large"
+
+
+class Unauthorized(BackscrollError):
+    status = 401
+    code = "invalid_api_key"
+
+
+class TooManyRequests(BackscrollError):
+    status = 429
+    code = "rate_limit_exceeded"
+
+    def __init__(self, message: str, retry_after_s: int) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
 
 
 class ContextLengthExceeded(BackscrollError):

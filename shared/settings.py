@@ -31,6 +31,10 @@ class EngineSettings(BaseModel):
     api_key_env: str | None = Field(None, description="Name of the environment variable that holds its key.")
     chat_only: bool = Field(False, description="Serves Chat Completions only: other dialects are translated.")
     strict_alternation: bool = Field(False, description="Its template wants user and assistant in turns.")
+    developer_role: bool = Field(True, description="Its template knows the role `developer`; else: `system`.")
+    tool_ids: Literal["any", "mistral"] = Field(
+        "any", description="Ids of tool calls: `mistral` for nine letters or digits."
+    )
     context: int | None = Field(None, ge=2048, description="Its window, tokens; unset: `max_context`.")
 
 
@@ -129,7 +133,9 @@ class Settings(BaseSettings):
     block_drift_rebuild: bool = Field(
         True, description="Check whether what is in the prompt answers the question."
     )
-    drift_mode: Literal["rebuild"] = Field("rebuild", description="What a drift costs: a new block.")
+    drift_mode: Literal["rebuild", "patch"] = Field(
+        "rebuild", description="What a drift costs: a new block, or a patch beside the question."
+    )
     block_relevance_min: float = Field(
         0.30, ge=0, le=1, description="Below this the best text in the prompt does not answer."
     )
@@ -162,7 +168,14 @@ class Settings(BaseSettings):
     health_port: int = Field(
         0, ge=0, le=65_535, description="Health and metrics of a service run alone; 0: any free port."
     )
+    keys_file: Path | None = Field(
+        None, description="API keys, one JSON file; unset: the bucket `keys` on the NATS server."
+    )
     max_body_bytes: int = Field(64 * 1024 * 1024, ge=1024)
+    max_messages: int = Field(100_000, ge=1, description="Messages in a request.")
+    max_concurrent_requests: int = Field(
+        256, ge=1, description="Requests of a tenant that run at once in one gateway."
+    )
     stream_max_age_s: int = Field(7 * 86_400, ge=60, description="How long events can be replayed.")
     stream_max_bytes: int = Field(8 * 1024**3, ge=1024**2)
     stream_replicas: int = Field(1, ge=1, le=5, description="Copies of each stream in a NATS cluster.")

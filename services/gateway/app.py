@@ -18,7 +18,6 @@ from services.gateway.dialects.base import Dialect
 from services.gateway.disconnect import EndWithClient
 from services.gateway.engines import Engines
 from services.gateway.passthrough import pass_through
-from services.gateway.request import Reader
 from services.gateway.respond import Whole, error_response
 from shared.bus import Bus
 from shared.errors import BackscrollError, DependencyUnavailable, NotFound
@@ -34,7 +33,6 @@ class Gateway:
     bus: Bus
     engines: Engines
     conversing: Conversing
-    reader: Reader
     max_body_bytes: int
 
     def conversation(self, dialect: Dialect) -> Callable[[HttpRequest], Awaitable[Response]]:
@@ -53,7 +51,7 @@ class Gateway:
         return await pass_through(http, self.engines, self.max_body_bytes)
 
     async def record(self, http: HttpRequest) -> Response:
-        found = await self.bus.find_record(self.reader.tenant, http.path_params["record"])
+        found = await self.bus.find_record(http.state.tenant, http.path_params["record"])
         if found is None:
             raise NotFound("There is no record of this id; passed-through requests have none.")
         return JSONResponse(json.loads(found.body))
@@ -85,7 +83,8 @@ async def _on_bug(http: HttpRequest, error: Exception) -> Response:
     return error_response(told, dialect_of(http.url.path))
 
 
-def create_app(gateway: Gateway) -> Starlette:
+def create_app(gateway: Gateway, guard: Middleware) -> Starlette:
+    """`guard` is `Guard`: it names the tenant of each request, `state.tenant`."""
     conversations = [Route(f"/v1/{d.PATH}", gateway.conversation(d), methods=["POST"]) for d in DIALECTS]
     return Starlette(
         routes=[
@@ -97,6 +96,6 @@ def create_app(gateway: Gateway) -> Starlette:
             Route("/health/ready", gateway.ready),
             Route("/metrics", metrics),
         ],
-        middleware=[Middleware(EndWithClient)],
+        middleware=[guard, Middleware(EndWithClient)],
         exception_handlers={BackscrollError: _on_error, Exception: _on_bug},
     )

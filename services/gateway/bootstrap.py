@@ -7,14 +7,18 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 import httpx
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
 
+from services.gateway.access import OPEN_TENANT, Guard, KeyRing, may_be_open
 from services.gateway.app import Gateway, create_app
 from services.gateway.converse import Conversing
 from services.gateway.engine import Engine, Patience
 from services.gateway.engines import Engines, Served
+from services.gateway.keys import key_store
 from services.gateway.prepare import Preparer
 from services.gateway.prepared import Policy
 from services.gateway.request import Reader
+from services.gateway.templates import Template
 from services.gateway.tips import Tips
 from shared.bus import Bus
 from shared.conversation.facts import FactsCache, Weights
@@ -24,7 +28,6 @@ from shared.settings import EngineSettings, Settings
 from shared.tokens.counter import EngineCounter
 from shared.tokens.estimate import Coefficients
 
-TENANT = "default"
 CONNECTIONS = httpx.Limits(max_connections=None, max_keepalive_connections=64, keepalive_expiry=60)
 CONNECT_S = 10.0
 """An engine's machine answers at once or is not there; how long an answer takes is `Patience`."""
@@ -39,12 +42,15 @@ async def gateway_app(settings: Settings, bus: Bus) -> AsyncIterator[Starlette]:
         other=settings.tok_per_char_other,
     )
     reader = Reader(
-        tenant=TENANT,
+        tenant=OPEN_TENANT,
         weights=Weights(coefficients, settings.msg_overhead_tokens),
         image_tokens=settings.image_tokens,
         cache=FactsCache(),
+        max_messages=settings.max_messages,
     )
     tips = Tips(bus.tips, settings.max_sessions)
+    keys = KeyRing(key_store(settings, bus.keys), may_be_open=may_be_open(settings))
+    await keys.start()
     async with AsyncExitStack() as stack:
         served = []
         for engine in engines_of(settings):
@@ -61,7 +67,8 @@ async def gateway_app(settings: Settings, bus: Bus) -> AsyncIterator[Starlette]:
             max_body_bytes=settings.max_body_bytes,
             retry_on_overfit=settings.retry_on_overfit,
         )
-        yield create_app(Gateway(bus, engines, conversing, reader, settings.max_body_bytes))
+        guard = Middleware(Guard, keys=keys, most=settings.max_concurrent_requests)
+        yield create_app(Gateway(bus, engines, conversing, settings.max_body_bytes), guard)
         for each in served:
             await each.preparer.settle()
 
@@ -98,6 +105,7 @@ def policy_of(settings: Settings, coefficients: Coefficients, engine: EngineSett
         assemble_timeout_s=settings.assemble_timeout_s,
         clamp_margin_tokens=settings.clamp_margin_tokens,
         clamp_margin_div=settings.clamp_margin_div,
+        template=Template(engine.strict_alternation, engine.developer_role, engine.tool_ids),
     )
 
 

@@ -33,7 +33,8 @@ class Conversing:
     retry_on_overfit: bool
 
     async def answer(self, http: HttpRequest, dialect: Dialect) -> Response:
-        request = Request(await read_body(http, self.max_body_bytes), self.reader, dialect)
+        reader = self.reader.of(http.state.tenant)
+        request = Request(await read_body(http, self.max_body_bytes), reader, dialect)
         session = label_of(http.headers, request.body.values) or request.label
         served = self.engines.of(request.model)
         if not request.stream:

@@ -2,7 +2,7 @@
 
 import hashlib
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from services.gateway import session
@@ -30,6 +30,10 @@ class Reader:
     weights: Weights
     image_tokens: int
     cache: FactsCache
+    max_messages: int
+
+    def of(self, tenant: str) -> "Reader":
+        return replace(self, tenant=tenant)
 
 
 class Request:
@@ -47,6 +51,9 @@ class Request:
         self.max_tokens_field = next((n for n in limits if self.body.values.get(n) is not None), limits[-1])
         self.max_tokens = self._positive(self.max_tokens_field)
         self.key = tenant_key(reader.tenant)
+        if len(self.body.messages) > reader.max_messages:
+            items = dialect.ITEMS
+            raise InvalidRequest(f"'{items}' holds more than {reader.max_messages} messages.", items)
         facts = self._facts()
         self.shape: Shape = shape_of(facts, self.key)
         if not len(self.shape):
@@ -70,8 +77,10 @@ class Request:
 
     def _facts(self) -> list[Facts]:
         blake2b = hashlib.blake2b
-        digests = [blake2b(raw, digest_size=16).digest() for raw in self.body.messages]
-        return self.reader.cache.all(digests, self._fact)
+        # A salt costs nothing, a key another block for each message.
+        salt = self.key[: blake2b.SALT_SIZE]
+        self.digests = [blake2b(raw, digest_size=16, salt=salt).digest() for raw in self.body.messages]
+        return self.reader.cache.all(self.digests, self._fact)
 
     def _fact(self, index: int) -> Facts:
         return facts_of(self._read(index), self.key, self.reader.weights)

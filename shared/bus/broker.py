@@ -69,6 +69,7 @@ class Bus:
         self.claims = Claims(self.js, provisioning.CLAIMS)
         self.rpc_claims = Claims(self.js, provisioning.RPC_CLAIMS)
         self.tips = State(self.js, provisioning.TIPS, self._require_connection)
+        self.keys = State(self.js, provisioning.KEYS, self._require_connection)
 
     @property
     def is_connected(self) -> bool:

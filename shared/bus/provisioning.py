@@ -15,6 +15,8 @@ MAX_ACK_PENDING = 4096
 """Spans all replicas; a replica holds at most one batch."""
 DEDUP_WINDOW_S = 120.0
 TIPS = "tips"
+KEYS = "keys"
+KEYS_BYTES = 16 * 1024**2
 CLAIMS = "claims"
 RPC_CLAIMS = "claims-rpc"
 RPC_LIFETIME_S = 900.0
@@ -47,7 +49,9 @@ def expected(settings: Settings, ack_wait_s: float = ACK_WAIT_S) -> Expected:
         for name, subject in STREAM_SUBJECTS.items()
     ]
     streams += [
-        _key_value(TIPS, float(settings.session_ttl_s), settings),
+        _key_value(TIPS, float(settings.session_ttl_s), settings.stream_max_bytes, settings),
+        # Keys do not expire.
+        _key_value(KEYS, 0.0, KEYS_BYTES, settings),
         # Twice the lifetime of the messages: `Claims` says why.
         _object_store(CLAIMS, 2.0 * settings.stream_max_age_s, settings),
         _object_store(RPC_CLAIMS, 2.0 * RPC_LIFETIME_S, settings),
@@ -69,7 +73,7 @@ def expected(settings: Settings, ack_wait_s: float = ACK_WAIT_S) -> Expected:
     return Expected(tuple(streams), durables)
 
 
-def _key_value(bucket: str, ttl_s: float, settings: Settings) -> StreamConfig:
+def _key_value(bucket: str, ttl_s: float, max_bytes: int, settings: Settings) -> StreamConfig:
     """The stream that clients know as a key-value bucket; no marker TTL, no compare-and-set."""
     return StreamConfig(
         name=f"KV_{bucket}",
@@ -77,10 +81,10 @@ def _key_value(bucket: str, ttl_s: float, settings: Settings) -> StreamConfig:
         storage=StorageType.FILE,
         discard=DiscardPolicy.NEW,
         max_age=ttl_s,
-        max_bytes=settings.stream_max_bytes,
+        max_bytes=max_bytes,
         max_msgs_per_subject=1,
         num_replicas=settings.stream_replicas,
-        duplicate_window=min(DEDUP_WINDOW_S, ttl_s),
+        duplicate_window=min(DEDUP_WINDOW_S, ttl_s or DEDUP_WINDOW_S),
         allow_rollup_hdrs=True,
         allow_direct=True,
         deny_delete=True,

@@ -3,6 +3,7 @@
 import asyncio
 import re
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import nats.errors
 import nats.js.errors
@@ -13,6 +14,7 @@ from shared.bus.claims import MAX_INLINE
 from shared.bus.codec import pack, unpack
 from shared.errors import DependencyUnavailable, PermanentFault
 
+READ_S = 5.0
 KEY = re.compile(r"[-/_=A-Za-z0-9]+(\.[-/_=A-Za-z0-9]+)*")
 
 
@@ -54,6 +56,20 @@ class State:
         except (nats.errors.Error, OSError, TimeoutError) as error:
             raise self._unavailable(error) from error
         return {k: unpack(v) for k, v in zip(wanted, values, strict=True) if v is not None}
+
+    async def all(self) -> dict[str, bytes]:
+        """Everything in the bucket; for small ones."""
+        found: dict[str, bytes] = {}
+        try:
+            watcher: Any = await (await self._kv()).watchall(ignore_deletes=True)
+            try:
+                while (entry := await watcher.updates(timeout=READ_S)) is not None:
+                    found[entry.key] = unpack(entry.value)
+            finally:
+                await watcher.stop()
+        except (nats.errors.Error, OSError, TimeoutError) as error:
+            raise self._unavailable(error) from error
+        return found
 
     async def _kv(self) -> KeyValue:
         self._require_connection()

@@ -55,7 +55,7 @@ def facts_of(message: Message, key: bytes, weights: Weights) -> Facts:
 
 
 class FactsCache:
-    """Facts of one tenant's messages by the digest of their raw bytes, in two generations.
+    """Facts of messages by a digest of tenant and raw bytes, in two generations.
 
     What was used since the last change of generations survives the next one. At some 250 bytes an entry
     the default is at most 64 MB: a million-token conversation is about 10,000 entries. Strict LRU costs

@@ -10,14 +10,15 @@ from typing import Any
 import orjson
 
 from backscroll.engine import Engine
-from services.assembler.assemble import Policy as AssemblerPolicy
 from services.assembler.assemble import assemble
+from services.assembler.case import Policy as AssemblerPolicy
 from services.chunker.chunk import Limits as ChunkLimits
 from services.chunker.chunk import chunk_message
 from services.gateway.dialects import chat
 from services.gateway.prepare import Preparer
 from services.gateway.prepared import Policy, Prepared
 from services.gateway.request import Reader, Request
+from services.gateway.templates import LENIENT, Template
 from services.gateway.tips import Tips
 from services.retriever.recall import Recall
 from services.retriever.rerank import rerank
@@ -88,6 +89,7 @@ class DirectBus:
         self._policy = AssemblerPolicy(
             limits=limits_of(settings),
             assembly_ttl_s=settings.assembly_ttl_s,
+            drift_mode=settings.drift_mode,
             block_drift_rebuild=settings.block_drift_rebuild,
             block_check_docs=settings.block_check_docs,
             block_check_chars=settings.block_check_chars,
@@ -146,13 +148,16 @@ class DirectCounter:
 class Pipeline:
     """Clients' requests in, prompts out; the clock moves a second a request."""
 
-    def __init__(self, window: int, tenant: str = "default", **changed: Any) -> None:
+    def __init__(
+        self, window: int, tenant: str = "default", template: Template = LENIENT, **changed: Any
+    ) -> None:
         self.settings = Settings(max_context=window, embed_wait_s=0.05, **changed)
         self.engine = Engine(window, keep_seen=100_000)
         self.counter = DirectCounter(self.engine)
         self.bus = DirectBus(self.settings)
         self.state = MemoryState()
         self.tenant = tenant
+        self.template = template
         self.now = 1_000_000.0
         self.restart()
 
@@ -167,11 +172,14 @@ class Pipeline:
             assemble_timeout_s=self.settings.assemble_timeout_s,
             clamp_margin_tokens=self.settings.clamp_margin_tokens,
             clamp_margin_div=self.settings.clamp_margin_div,
+            template=self.template,
         )
         tips = Tips(self.state, self.settings.max_sessions)  # type: ignore[arg-type]
         self.preparer = Preparer(self.bus, tips, self.counter, policy, self._clock)  # type: ignore[arg-type]
         weights = Weights(COEFFICIENTS, self.settings.msg_overhead_tokens)
-        self.reader = Reader(self.tenant, weights, self.settings.image_tokens, FactsCache())
+        self.reader = Reader(
+            self.tenant, weights, self.settings.image_tokens, FactsCache(), self.settings.max_messages
+        )
 
     def _clock(self) -> float:
         self.now += 0.01

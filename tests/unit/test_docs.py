@@ -104,7 +104,7 @@ def test_commands_exist(path: Path) -> None:
         command.name or command.callback.__name__: command.callback.__annotations__
         for command in app.registered_commands
         if command.callback
-    }
+    } | {str(group.name): {} for group in app.registered_groups}
     assert set(re.findall(r"^make (?:\w+=\S+ )?(\w+)", code, re.M)) <= targets
     for name, rest in re.findall(r"^(?:\.venv/bin/)?backscroll (\w+)(.*)$", code, re.M):
         assert name in options
