@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from services.gateway.measure import Measured
+from services.gateway.templates import LENIENT, Template
 from shared.prompt.budget import Limits
 from shared.prompt.plan import Layout, Plan
 from shared.prompt.state import Tip
@@ -26,6 +27,8 @@ class Policy:
     assemble_timeout_s: float
     clamp_margin_tokens: int
     clamp_margin_div: int
+    template: Template = LENIENT
+    """Of the engine."""
 
 
 @dataclass
@@ -40,6 +43,8 @@ class Prepared:
     plan: Plan | None = None
     parent: Tip | None = None
     tip: Tip | None = None
+    last_resort: bool = False
+    """The engine refused and nobody knows its window: the smallest form is sent, whatever we count."""
     shrunk: list[str] = field(default_factory=list)
     rejected: int = 0
     published_to: int = 0

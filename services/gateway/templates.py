@@ -6,7 +6,6 @@ neighbours, so what a longer conversation sends begins with what the shorter one
 
 import hashlib
 import string
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -14,6 +13,7 @@ import orjson
 
 from services.gateway.body import load
 from services.gateway.merging import BETWEEN, SYSTEM_MARK, Value, joined, marked, merged, named
+from services.gateway.request import Request
 from shared.tokens.estimate import upper_bound
 
 OPENING = "[The conversation begins.]"
@@ -39,20 +39,24 @@ class Template:
     """Mistral's are nine letters or digits."""
 
 
+LENIENT = Template()
+
+
 @dataclass(frozen=True)
 class Conformed:
     messages: list[bytes]
+    """The very list that was given, where no rule touched a message."""
     added: int = 0
     """Upper bound of what the rules put in, tokens."""
 
 
-def conform(messages: Sequence[bytes], template: Template, overhead: int) -> Conformed:
+def conform(messages: list[bytes], template: Template, overhead: int) -> Conformed:
     """Chat messages as the template takes them; a message that no rule touches keeps its bytes.
 
     `overhead` is the bound of what one message costs beside its text.
     """
-    if template == Template():
-        return Conformed(list(messages))
+    if template == LENIENT:
+        return Conformed(messages)
     line = _Line(overhead)
     for raw in messages:
         value: Any = load(raw, "messages")
@@ -60,7 +64,15 @@ def conform(messages: Sequence[bytes], template: Template, overhead: int) -> Con
         line.kept.append((changed, raw if changed == value else None))
     if template.strict_alternation:
         line = line.alternating()
-    return Conformed([orjson.dumps(v) if raw is None else raw for v, raw in line.kept], line.added)
+    sent = [orjson.dumps(value) if raw is None else raw for value, raw in line.kept]
+    return Conformed(messages if sent == messages else sent, line.added)
+
+
+def conformed(request: Request, messages: list[bytes], template: Template) -> Conformed:
+    """As `conform`, of a request in the dialect that these templates are about."""
+    if request.dialect.NAME != "chat":
+        return Conformed(messages)
+    return conform(messages, template, request.reader.weights.overhead)
 
 
 def mistral_id(client_id: str) -> str:
