@@ -74,7 +74,9 @@ async def rerank_head(
         return None, ()
     stored = await texts.of(head)
     try:
-        relevance = await reranker.score(asked, [text.text if text else "" for text in stored])
+        relevance = await reranker.score(
+            case.request.tenant, asked, [text.text if text else "" for text in stored]
+        )
     except DependencyUnavailable as down:
         return None, (down.part,)
     return np.array(relevance.scores, dtype=np.float64), ()

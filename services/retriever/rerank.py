@@ -22,7 +22,7 @@ async def rerank(request: Rerank, store: ChunkStore, reranker: Reranker) -> Rera
     if not texts:
         return Reranked(scores=tuple(scores), same_text=same)
     try:
-        relevance = await reranker.score(both_ends(request.query, request.chars), texts)
+        relevance = await reranker.score(request.tenant, both_ends(request.query, request.chars), texts)
     except DependencyUnavailable as down:
         return Reranked(same_text=same, degraded=(down.part,))
     for row, score in zip(present, relevance.scores, strict=True):

@@ -54,6 +54,8 @@ class Reranker(Protocol):
 
     ranks: bool
 
-    async def score(self, query: str, texts: Sequence[str]) -> Relevance: ...
+    async def score(self, tenant: str, query: str, texts: Sequence[str]) -> Relevance:
+        """What is remembered of scores is remembered of one tenant: how soon an answer comes tells no other
+        what was asked."""
 
     async def close(self) -> None: ...

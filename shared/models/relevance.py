@@ -61,7 +61,7 @@ class LightReranker:
 
     ranks = False
 
-    async def score(self, query: str, texts: Sequence[str]) -> Relevance:
+    async def score(self, tenant: str, query: str, texts: Sequence[str]) -> Relevance:
         return Relevance(tuple(relevance(query, texts)), THRESHOLD, self.ranks)
 
     async def close(self) -> None:

@@ -73,8 +73,8 @@ class HttpReranker:
                 log.info("reranker calibrated", shape=shape.__name__, scale=scale.value)
             return self._calibration
 
-    async def score(self, query: str, texts: Sequence[str]) -> Relevance:
-        keys = [cache_key(query, text) for text in texts]
+    async def score(self, tenant: str, query: str, texts: Sequence[str]) -> Relevance:
+        keys = [cache_key(tenant, query, text) for text in texts]
         known = {key: score for key in keys if (score := self._cache.get(key)) is not None}
         new = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
         if new:

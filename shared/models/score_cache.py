@@ -6,11 +6,12 @@ from collections.abc import Callable
 
 from shared.conversation.address import text_digest
 
-Key = tuple[bytes, str]
+Key = tuple[str, bytes, str]
 
 
-def cache_key(query: str, text: str) -> Key:
-    return hashlib.blake2b(query.encode("utf-8", "replace"), digest_size=16).digest(), text_digest(text)
+def cache_key(tenant: str, query: str, text: str) -> Key:
+    asked = hashlib.blake2b(query.encode("utf-8", "replace"), digest_size=16).digest()
+    return tenant, asked, text_digest(text)
 
 
 class ScoreCache:

@@ -49,7 +49,7 @@ class LexicalReranker:
 
     ranks = False
 
-    async def score(self, query: str, texts: Sequence[str]) -> Relevance:
+    async def score(self, tenant: str, query: str, texts: Sequence[str]) -> Relevance:
         wanted = set(tokens(query))
         scores = tuple(len(wanted & set(tokens(text))) / max(len(wanted), 1) for text in texts)
         return Relevance(scores, threshold=0.5, ranks=False)

@@ -132,7 +132,7 @@ class FakeReranker:
     fails: Exception | None = None
     seen: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
 
-    async def score(self, query: str, texts: Sequence[str]) -> Relevance:
+    async def score(self, tenant: str, query: str, texts: Sequence[str]) -> Relevance:
         self.seen.append((query, tuple(texts)))
         if self.fails:
             raise self.fails

@@ -58,9 +58,9 @@ def test_a_question_of_one_rare_word_is_answered_by_the_text_that_has_it() -> No
 
 
 async def test_it_says_that_it_does_not_rank() -> None:
-    reply = await LightReranker().score("where is the key?", ["The key is under the mat.", "No."])
+    reply = await LightReranker().score("t", "where is the key?", ["The key is under the mat.", "No."])
     assert (reply.ranks, reply.threshold, len(reply.scores)) == (False, THRESHOLD, 2)
-    assert (await LightReranker().score("where is the key?", [])).scores == ()
+    assert (await LightReranker().score("t", "where is the key?", [])).scores == ()
 
 
 @given(st.text(max_size=80), st.lists(st.text(max_size=80), max_size=8))

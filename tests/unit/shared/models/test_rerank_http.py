@@ -76,7 +76,7 @@ async def test_every_form_and_scale_gives_the_same_scores(
     server: ModelServer, reranker: HttpReranker, server_form: Callable[[dict[str, Any]], Response]
 ) -> None:
     server.always = server_form
-    relevance = await reranker.score("q", ["no", "yes", "middling"])
+    relevance = await reranker.score("t", "q", ["no", "yes", "middling"])
     assert relevance.scores == pytest.approx((sigmoid("no"), sigmoid("yes"), sigmoid("middling")))
     assert (relevance.threshold, relevance.ranks) == (0.3, True)
     assert server.paths[0] == "/v1/rerank"
@@ -86,7 +86,7 @@ async def test_logits_that_all_lie_between_0_and_1_are_still_logits(
     server: ModelServer, reranker: HttpReranker
 ) -> None:
     server.always = jina(logit)
-    assert (await reranker.score("q", ["middling"])).scores == pytest.approx((1 / (1 + math.exp(-0.4)),))
+    assert (await reranker.score("t", "q", ["middling"])).scores == pytest.approx((1 / (1 + math.exp(-0.4)),))
 
 
 def test_the_scale_is_judged_by_the_known_pairs() -> None:
@@ -98,29 +98,32 @@ def test_the_scale_is_judged_by_the_known_pairs() -> None:
 
 
 async def test_the_known_pairs_are_asked_once(server: ModelServer, reranker: HttpReranker) -> None:
-    await reranker.score("q", ["yes"])
-    await reranker.score("q", ["no"])
+    await reranker.score("t", "q", ["yes"])
+    await reranker.score("t", "q", ["no"])
     assert [body["query"] for body in server.bodies] == [PROBE_QUERY, "q", "q"]
 
 
 async def test_a_pair_is_scored_once_until_it_is_too_old(
     server: ModelServer, reranker: HttpReranker, clock: Clock
 ) -> None:
-    await reranker.score("q", ["yes", "no", "yes"])
+    await reranker.score("t", "q", ["yes", "no", "yes"])
     assert server.bodies[-1]["documents"] == ["yes", "no"]
-    await reranker.score("q", ["no", "yes", "middling"])
+    await reranker.score("t", "q", ["no", "yes", "middling"])
     assert server.bodies[-1]["documents"] == ["middling"]
-    await reranker.score("another", ["yes"])
+    await reranker.score("t", "another", ["yes"])
     assert server.bodies[-1]["query"] == "another"
+    asked = len(server.bodies)
+    await reranker.score("another tenant", "q", ["yes", "no"])
+    assert server.bodies[asked:] == [jina_body("m", "q", ["yes", "no"])]
     clock.now = 60
-    await reranker.score("q", ["yes"])
+    await reranker.score("t", "q", ["yes"])
     assert server.bodies[-1] == jina_body("m", "q", ["yes"])
 
 
 async def test_a_smaller_batch_is_learnt(server: ModelServer, reranker: HttpReranker) -> None:
     server.always = tei
     texts = [f"text {n}" for n in range(10)]
-    assert len((await reranker.score("q", texts)).scores) == 10
+    assert len((await reranker.score("t", "q", texts)).scores) == 10
     assert [len(body["texts"]) for body in server.bodies[-3:]] == [4, 4, 2]
 
 
@@ -136,7 +139,7 @@ async def test_one_oversized_text_does_not_take_the_others_along(
     server.script.append(jina(sigmoid))
     texts = [f"text {n}" for n in range(7)]
     texts.insert(3, "x" * 300 + " gold " + "x" * 300)
-    scores = (await reranker.score("q", texts)).scores
+    scores = (await reranker.score("t", "q", texts)).scores
     assert scores == pytest.approx((*[0.1] * 3, 0.9, *[0.1] * 4))
 
 
@@ -159,14 +162,14 @@ async def test_a_bad_score_is_never_let_through(
     await reranker.calibrate()
     server.script.append(says(200, {"results": results}))
     with pytest.raises(DependencyUnavailable) as caught:
-        await reranker.score("q", ["yes"])
+        await reranker.score("t", "q", ["yes"])
     assert caught.value.part == "rerank_unavailable"
 
 
 async def test_nan_is_refused(server: ModelServer, reranker: HttpReranker) -> None:
     server.script.append(raw(200, b'{"results":[{"index":0,"relevance_score":NaN}]}'))
     with pytest.raises(DependencyUnavailable):
-        await reranker.score("q", ["yes"])
+        await reranker.score("t", "q", ["yes"])
 
 
 async def test_a_server_that_was_down_at_start_is_asked_again(
@@ -175,7 +178,7 @@ async def test_a_server_that_was_down_at_start_is_asked_again(
     server.script.append(says(503, {"error": "loading"}))
     with pytest.raises(DependencyUnavailable):
         await reranker.calibrate()
-    assert (await reranker.score("q", ["yes"])).scores == pytest.approx((sigmoid("yes"),))
+    assert (await reranker.score("t", "q", ["yes"])).scores == pytest.approx((sigmoid("yes"),))
 
 
 async def test_a_server_replaced_by_one_of_another_form_is_calibrated_anew(
@@ -185,8 +188,8 @@ async def test_a_server_replaced_by_one_of_another_form_is_calibrated_anew(
     for other in (tei, jina(logit)):
         server.always = other
         with pytest.raises(DependencyUnavailable):
-            await reranker.score(str(other), ["yes", "no"])
-        assert (await reranker.score(str(other), ["yes", "no"])).scores == pytest.approx(
+            await reranker.score("t", str(other), ["yes", "no"])
+        assert (await reranker.score("t", str(other), ["yes", "no"])).scores == pytest.approx(
             (sigmoid("yes"), sigmoid("no"))
         )
 
@@ -194,7 +197,7 @@ async def test_a_server_replaced_by_one_of_another_form_is_calibrated_anew(
 async def test_a_server_of_no_known_form_says_so(server: ModelServer, reranker: HttpReranker) -> None:
     server.always = says(400, {"error": {"message": "unknown field"}})
     with pytest.raises(DependencyUnavailable, match="unknown field"):
-        await reranker.score("q", ["yes"])
+        await reranker.score("t", "q", ["yes"])
     assert server.bodies[0].keys() == {"model", "query", "documents"}
     assert server.bodies[1].keys() == tei_body("", "", []).keys()
 
@@ -202,9 +205,9 @@ async def test_a_server_of_no_known_form_says_so(server: ModelServer, reranker: 
 async def test_a_server_that_cannot_tell_is_not_used(server: ModelServer, reranker: HttpReranker) -> None:
     server.always = jina(lambda _: 0.5)
     with pytest.raises(DependencyUnavailable, match="scores an answer"):
-        await reranker.score("q", ["yes"])
+        await reranker.score("t", "q", ["yes"])
 
 
 async def test_nothing_to_score_asks_nothing(server: ModelServer, reranker: HttpReranker) -> None:
-    assert (await reranker.score("q", [])).scores == ()
+    assert (await reranker.score("t", "q", [])).scores == ()
     assert server.bodies == []
