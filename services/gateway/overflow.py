@@ -91,7 +91,7 @@ class Overflow:
 
 def parse_overflow(body: bytes) -> Overflow | None:
     """What a refusal, or the data of an error event, says; None where it is about something else."""
-    message = _message(body).lstrip()
+    message = message_of(body).lstrip()
     for wording in WORDINGS:
         found = wording.match(message)
         if found:
@@ -124,7 +124,7 @@ def _overflow(told: dict[str, str | None]) -> Overflow:
     )
 
 
-def _message(body: bytes) -> str:
+def message_of(body: bytes) -> str:
     """OpenAI's `error.message`, SGLang's flat `message`, TGI's `error`."""
     try:
         value = orjson.loads(body)
