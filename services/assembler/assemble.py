@@ -8,56 +8,18 @@ does not answer, and a candidate does                 -> rebuild: the same
 tip was made while a part was down                    -> rebuild of the block, the window stays
 """
 
-from dataclasses import dataclass
-
+from services.assembler.case import Case, Policy, excerpt_of, recall_query
 from services.assembler.drift import Verdict, judge
-from services.assembler.inside import has_outside, inside_bits, inside_ranges
+from services.assembler.inside import has_outside
+from services.assembler.patch import patch
 from services.assembler.recall import Recall
-from shared.contracts.rpc import Assemble, Assembled, Candidate, Retrieve
+from shared.contracts.rpc import Assemble, Assembled
 from shared.conversation.history import History
 from shared.errors import DependencyUnavailable
-from shared.prompt.budget import Budget, Limits, plan_budget
+from shared.prompt.budget import plan_budget
 from shared.prompt.place import Placement, evict, inherit
-from shared.prompt.plan import FRAME_TOKENS, TURN_LABEL_TOKENS, Action, Excerpt, Layout, Plan
+from shared.prompt.plan import FRAME_TOKENS, Action, Layout
 from shared.prompt.state import Tip
-
-
-@dataclass(frozen=True)
-class Policy:
-    """The settings of the same names."""
-
-    limits: Limits
-    assembly_ttl_s: float
-    block_drift_rebuild: bool
-    block_check_docs: int
-    block_check_chars: int
-
-
-@dataclass(frozen=True)
-class Case:
-    """One request, as every step below needs it."""
-
-    request: Assemble
-    history: History
-    budget: Budget
-    policy: Policy
-
-    @property
-    def tip(self) -> Tip | None:
-        return self.request.tip
-
-    def plan(self, action: Action, layout: Layout, placement: Placement, built_at: float) -> Plan:
-        tip = self.tip
-        return Plan(
-            action=action,
-            layout=layout,
-            allowances=placement.allowances,
-            built_at=built_at,
-            budget=self.budget.lines() | {"window_tokens": placement.tokens},
-            index=tip.index if tip else "",
-            indexed_to=tip.indexed_to if tip else 0,
-            covered_to=tip.covered_to if tip else 0,
-        )
 
 
 async def assemble(request: Assemble, policy: Policy, recall: Recall) -> Assembled:
@@ -92,7 +54,7 @@ async def _reuse(case: Case, recall: Recall, grown: Placement, tip: Tip) -> Asse
         reason = "the same request again" if replay else "everything that was sent still fits"
         return Assembled(plan=plan.model_copy(update={"reasons": (reason,)}))
     try:
-        ranked = await recall.retrieve(_retrieve(case, layout, budget=0, with_block=True))
+        ranked = await recall.retrieve(recall_query(case, layout, budget=0, with_block=True))
         if ranked.missing:
             return Assembled(missing=ranked.missing)
         reply = await recall.rerank(
@@ -114,6 +76,10 @@ async def _reuse(case: Case, recall: Recall, grown: Placement, tip: Tip) -> Asse
     )
     if verdict is None or not verdict.drifted:
         return Assembled(plan=plan)
+    if case.policy.drift_mode == "patch":
+        patched = await patch(case, recall, plan, grown, verdict)
+        if patched is not None:
+            return patched
     fresh = evict(case.history, tip, case.budget, case.request.ratio)
     return await _rebuild(case, recall, "rebuild", fresh, ("what was sent no longer answers",), verdict)
 
@@ -134,7 +100,7 @@ async def _rebuild(
     budget = int(room / case.request.ratio) - FRAME_TOKENS
     if budget <= 0 or not has_outside(case.history, layout):
         return Assembled(plan=plan)
-    query = _retrieve(case, layout, budget=budget, with_block=False, verdict=verdict)
+    query = recall_query(case, layout, budget=budget, with_block=False, verdict=verdict)
     try:
         found = await recall.retrieve(query)
     except DependencyUnavailable as down:
@@ -145,7 +111,7 @@ async def _rebuild(
     return Assembled(
         plan=plan.model_copy(
             update={
-                "layout": placement.layout(block=tuple(sorted(map(_excerpt, found.chosen)))),
+                "layout": placement.layout(block=tuple(sorted(map(excerpt_of, found.chosen)))),
                 "candidates": (*found.chosen, *found.dropped),
                 "index": found.index,
                 "indexed_to": found.indexed_to,
@@ -156,39 +122,9 @@ async def _rebuild(
     )
 
 
-def _retrieve(
-    case: Case,
-    layout: Layout,
-    *,
-    budget: int,
-    with_block: bool,
-    verdict: Verdict | None = None,
-) -> Retrieve:
-    tip = case.tip
-    return Retrieve(
-        tenant=case.request.tenant,
-        history=case.request.history,
-        inside=inside_bits(case.history, layout),
-        inside_excerpts=inside_ranges(case.history, layout, with_block=with_block),
-        search=case.request.search,
-        query_tokens=max(int(case.budget.query / case.request.ratio), 1),
-        budget=budget,
-        must_take=verdict.take if verdict else (),
-        index=tip.index if tip else "",
-        check_from=min(tip.indexed_to if tip else 0, layout.window_start),
-        check_to=layout.window_start,
-        covered_to=tip.covered_to if tip else 0,
-        wait_for_index=case.request.wait_for_index,
-    )
-
-
 def _inherited_block(case: Case, placement: Placement, room: int) -> Layout:
     """Without recall: the block as it was, where it still lies before the window and fits."""
     old = case.tip.layout.block if case.tip else ()
     kept = tuple(e for e in old if e.position < placement.window.start)
     cost = (sum(e.tokens for e in kept) + FRAME_TOKENS) * case.request.ratio
     return placement.layout(block=kept if cost <= room else ())
-
-
-def _excerpt(c: Candidate) -> Excerpt:
-    return Excerpt(c.position, c.unit, c.start, c.end, c.digest, c.tokens + TURN_LABEL_TOKENS)

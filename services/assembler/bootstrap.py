@@ -1,6 +1,7 @@
 """Wires the assembler: the one place where its parts are built."""
 
-from services.assembler.assemble import Policy, assemble
+from services.assembler.assemble import assemble
+from services.assembler.case import Policy
 from services.assembler.recall import BusRecall
 from shared.bus import ASSEMBLE, Bus
 from shared.contracts.rpc import Assemble, Assembled
@@ -13,6 +14,7 @@ async def start(settings: Settings, bus: Bus) -> None:
     policy = Policy(
         limits=limits_of(settings),
         assembly_ttl_s=settings.assembly_ttl_s,
+        drift_mode=settings.drift_mode,
         block_drift_rebuild=settings.block_drift_rebuild,
         block_check_docs=settings.block_check_docs,
         block_check_chars=settings.block_check_chars,

@@ -71,7 +71,7 @@ class Layout(BaseModel):
     patches: tuple[Patch, ...] = ()
 
 
-Action = Literal["reuse", "cold", "evict", "expire", "rebuild", "cut"]
+Action = Literal["reuse", "patch", "cold", "evict", "expire", "rebuild", "cut"]
 """Why the layout is as it is; `cut` is the gateway's own, without an assembler."""
 
 

@@ -98,11 +98,15 @@ async def test_the_same_request_gives_the_same_bytes(messages: list[Message], wi
     assert one.body == two.body == retry.body == elsewhere.body
 
 
+@pytest.mark.parametrize("mode", ["rebuild", "patch"])
 @attack
-@given(histories(most_turns=10, size=20), st.sampled_from([2048, 4096]))
-async def test_what_was_sent_stays_the_prefix(messages: list[Message], window: int) -> None:
-    """Request by request: unless something was evicted or rebuilt, the next prompt begins with the last."""
-    pipeline = Pipeline(window)
+@given(messages=histories(most_turns=10, size=20), window=st.sampled_from([2048, 4096]))
+async def test_what_was_sent_stays_the_prefix(mode: str, messages: list[Message], window: int) -> None:
+    """Request by request: unless something was evicted or rebuilt, the next prompt begins with the last.
+
+    A patch stands beside the message that asked, which is new, so it changes nothing before it.
+    """
+    pipeline = Pipeline(window, drift_mode=mode)
     last: list[bytes] = []
     for length in range(1, len(messages) + 1):
         if messages[length - 1]["role"] not in ("user", "tool") or validate_messages(messages[:length]):
@@ -112,11 +116,8 @@ async def test_what_was_sent_stays_the_prefix(messages: list[Message], window: i
         except ContextLengthExceeded:
             continue
         prompt = [orjson.dumps(m) for m in sent(prepared)]
-        if (
-            prepared.parent is not None
-            and (prepared.plan is None or prepared.plan.action == "reuse")
-            and not prepared.shrunk
-        ):
+        kept = prepared.plan is None or prepared.plan.action in ("reuse", "patch")
+        if prepared.parent is not None and kept and not prepared.shrunk:
             assert prompt[: len(last)] == last
         last = prompt
 
