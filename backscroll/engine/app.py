@@ -66,7 +66,7 @@ async def _chat(request: Request) -> Response:
         )
     choice = {
         "index": 0,
-        "message": {"role": "assistant", "content": completion.text},
+        "message": completion.message(),
         "logprobs": None,
         "finish_reason": completion.finish_reason,
     }

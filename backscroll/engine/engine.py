@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Any
 
+from backscroll.engine.calls import ToolCall, tool_calls
 from backscroll.engine.limits import Refusal, check_characters, check_tokens, requested_tokens
 from backscroll.engine.prefix import PrefixCache
 from backscroll.engine.reader import Reader
@@ -21,10 +22,16 @@ class Completion:
     """An answer with its account, tokens."""
 
     text: str
+    calls: tuple[ToolCall, ...]
     finish_reason: str
     prompt_tokens: int
     completion_tokens: int
     cached_tokens: int
+
+    def message(self) -> dict[str, Any]:
+        if not self.calls:
+            return {"role": "assistant", "content": self.text}
+        return {"role": "assistant", "content": None, "tool_calls": [call.body() for call in self.calls]}
 
     def usage(self) -> dict[str, Any]:
         return {
@@ -70,13 +77,17 @@ class Engine:
             with self._lock:
                 self.refusals += 1
             raise
-        answer = self._encoder.encode(self._reader.answer(body["messages"]))
+        calls = tool_calls(body)
+        said = "".join(c.name + c.arguments for c in calls) or self._reader.answer(body["messages"])
+        answer = self._encoder.encode(said)
         kept = answer[: min(requested or self.window, self.window - len(prompt))]
         with self._lock:
             cached = self._prefixes.account(prompt + kept, len(prompt))
+        whole = len(kept) == len(answer)
         return Completion(
-            text=self._encoder.decode(kept),
-            finish_reason="stop" if len(kept) == len(answer) else "length",
+            text="" if calls else self._encoder.decode(kept),
+            calls=tuple(calls) if whole else (),
+            finish_reason="length" if not whole else "tool_calls" if calls else "stop",
             prompt_tokens=len(prompt),
             completion_tokens=len(kept),
             cached_tokens=cached,
