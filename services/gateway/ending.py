@@ -8,24 +8,30 @@ from services.gateway.dialects.base import Dialect, Usage
 
 TAIL_BYTES = 64 * 1024
 """Usage stands at the end of an answer, in a stream in one of its last events; an error ends a stream."""
+FIRST_BYTES = 4 * 1024
+"""Anthropic tells the length of the prompt in the first event of a stream."""
 FAILED = ("error", "response.failed")
 
 
 class Ending:
-    """Keeps the end of what passes; never holds a byte back."""
+    """Keeps the end of what passes, and its first bytes; never holds a byte back."""
 
     def __init__(self, dialect: Dialect) -> None:
         self._dialect = dialect
+        self._first = bytearray()
         self._tail = bytearray()
 
     def feed(self, part: bytes) -> None:
+        if len(self._first) < FIRST_BYTES:
+            self._first += part
         self._tail += part
         if len(self._tail) > 2 * TAIL_BYTES:
             del self._tail[:-TAIL_BYTES]
 
     def usage(self, *, stream: bool) -> Usage:
         """Empty where the answer tells none."""
-        candidates = events(bytes(self._tail), b"usage") if stream else [bytes(self._tail)]
+        tail = bytes(self._tail)
+        candidates = events(tail, b"usage") + events(bytes(self._first), b"usage") if stream else [tail]
         for raw in candidates:
             value = _object(raw)
             usage = self._dialect.usage_of(value) if value else None
