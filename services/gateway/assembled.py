@@ -8,10 +8,12 @@ import numpy as np
 
 from services.gateway.clamp import clamped
 from services.gateway.local import local_plan
-from services.gateway.measure import Measure, Measured, prompt_bound, ratio_of
+from services.gateway.measure import Measure, Measured, prompt_bound
 from services.gateway.prepared import Policy, Prepared
 from services.gateway.publish import Publisher
 from services.gateway.request import Request
+from services.gateway.source import body_source, head_source
+from services.gateway.templates import Conformed, Template, conformed
 from services.gateway.tips import Tips
 from shared.bus import ASSEMBLE, Bus
 from shared.contracts.rpc import Assemble
@@ -75,12 +77,11 @@ class Assembly:
         done.mode = "assembled"
         with done.stage("publish"):
             await self._publish(request, session, done)
-        ratio = done.parent.ratio if done.parent else await self._sample(request, done)
+        ratio = await self._ratio(request, done)
         plan, draft = await self._plan(request, session, done, ratio)
         if draft.measured.tokens > done.limit:
             # Counted exactly, the ratio is known; counted by the bound, only the bound is safe.
-            true = ratio_of(draft.measured.tokens, prompt_bound(request, draft.layout))
-            ratio = max(true if draft.measured.exact else 1.0, ratio)
+            ratio = max(self.measure.ratio(request, draft.measured), ratio)
             done.shrunk.append("planned again with the true counts")
             plan, draft = await self._plan(request, session, done, ratio)
         if draft.measured.tokens > done.limit:
@@ -96,16 +97,21 @@ class Assembly:
         except DependencyUnavailable as down:
             done.degrade(down.part)
 
-    async def _sample(self, request: Request, done: Prepared) -> float:
+    async def _ratio(self, request: Request, done: Prepared) -> float:
         """Without a tip nothing is known of this text; the newest messages are counted."""
+        guess = self.measure.lesson(request).bound.guess
+        if guess > 1.0:
+            return guess
+        if done.parent is not None:
+            return done.parent.ratio
         placement = evict(request.shape.history(1.0), None, self._budget(request, done, 1.0), 1.0)
         layout = resolve(request, placement.layout(), placement.allowances, 1.0, self._policy.coefficients)
-        _, messages = rendered(request, layout)
+        _, sent = rendered(request, layout, self._policy.template)
         with done.stage("count"):
-            return await self.measure.sample_ratio(request, layout, messages)
+            return await self.measure.sample_ratio(request, layout, sent)
 
     def _budget(self, request: Request, done: Prepared, ratio: float) -> Budget:
-        head = int(np.ceil(request.head_tokens * ratio))
+        head = int(np.ceil(request.head_tokens * ratio)) + self.measure.lesson(request).bound.extra
         return plan_budget(done.window, request.max_tokens, head, self._policy.limits)
 
     async def _plan(self, request: Request, session: str, done: Prepared, ratio: float) -> tuple[Plan, Draft]:
@@ -159,10 +165,10 @@ class Assembly:
 
     async def _draft(self, request: Request, done: Prepared, layout: Layout) -> Draft:
         with done.stage("render"):
-            view, messages = rendered(request, layout)
+            view, sent = rendered(request, layout, self._policy.template)
         with done.stage("count"):
-            measured, missed = await self.measure.measure(request, layout, messages, done.parent, done.limit)
-        return Draft(layout, view, messages, measured, missed)
+            measured, missed = await self.measure.measure(request, layout, sent, done.parent, done.limit)
+        return Draft(layout, view, sent.messages, measured, missed)
 
     async def _converge(self, request: Request, done: Prepared, plan: Plan, draft: Draft) -> Draft:
         """Give way until it fits; counted by the ratio on the way, by the engine where that says yes."""
@@ -175,7 +181,7 @@ class Assembly:
             self._policy.coefficients,
             least_tokens=max(done.limit - request.head_tokens, 0) // 2,
         )
-        ratio = ratio_of(draft.measured.tokens, prompt_bound(request, draft.layout))
+        ratio = draft.measured.tokens / max(draft.measured.bound, 1)
         layout = draft.layout
         for gave_up, layout in smaller:
             done.shrunk.append(gave_up)
@@ -184,7 +190,7 @@ class Assembly:
                 if draft.measured.tokens <= done.limit:
                     return draft
         draft = await self._draft(request, done, layout)
-        if draft.measured.tokens <= done.limit:
+        if draft.measured.tokens <= done.limit or done.last_resort:
             return draft
         raise ContextLengthExceeded(
             f"This model's maximum context length is {done.window} tokens. The system prompt, the tools "
@@ -207,8 +213,10 @@ class Assembly:
             layout=draft.layout,
             tokens=draft.measured.tokens,
             exact=exact,
+            head=head_source(request),
+            source=body_source(request, len(request.shape)),
             head_tokens=request.head_tokens,
-            ratio=ratio_of(draft.measured.tokens, prompt_bound(request, draft.layout)) if exact else ratio,
+            ratio=self.measure.ratio(request, draft.measured) if exact else ratio,
             built_at=plan.built_at,
             published_to=done.published_to,
             index=plan.index,
@@ -239,7 +247,7 @@ def resolve(
     return layout.model_copy(update={"cuts": tuple(sorted(cuts))})
 
 
-def rendered(request: Request, layout: Layout) -> tuple[Rendered, list[bytes]]:
+def rendered(request: Request, layout: Layout, template: Template) -> tuple[Rendered, Conformed]:
     anchor = anchor_of(request.shape.roles, layout)
     view = render(layout, len(request.shape), anchor, request)
-    return view, request.render(view)
+    return view, conformed(request, request.render(view), template)

@@ -8,11 +8,11 @@ def clamped(request: Request, done: Prepared, policy: Policy) -> dict[str, bytes
     """`max_tokens`, where the client asked for more output than the window has left."""
     if request.max_tokens is None:
         return {}
-    margin = min(policy.clamp_margin_tokens, done.window // policy.clamp_margin_div)
     room = done.window - policy.limits.ctx_slack - done.measured.tokens
     if not done.measured.exact:
-        # The bound is never below the count; the margin is for what engines add by themselves.
-        room -= margin
+        # The margin is for what engines add by themselves; what `limit` kept for the answer stays.
+        margin = min(policy.clamp_margin_tokens, done.window // policy.clamp_margin_div)
+        room = max(room - margin, min(room, done.window - policy.limits.ctx_slack - done.limit))
     if request.max_tokens <= room:
         return {}
     return {request.max_tokens_field: str(max(room, 1)).encode()}

@@ -13,14 +13,18 @@ import structlog
 from services.gateway.assembled import Assembly
 from services.gateway.clamp import clamped
 from services.gateway.dialects.base import Usage
-from services.gateway.measure import Measured, prompt_bound, ratio_of
+from services.gateway.learned import LEAST_WINDOW, Refused, learn_refusal
+from services.gateway.measure import ratio_of
 from services.gateway.overflow import Overflow
 from services.gateway.prepared import Policy, Prepared
 from services.gateway.publish import Publisher
 from services.gateway.request import Request
+from services.gateway.source import body_source, head_source
+from services.gateway.templates import Conformed, conformed
 from services.gateway.tips import Tips
+from services.gateway.truncation import was_truncated, window_shown
 from shared.bus import Bus
-from shared.errors import DependencyUnavailable
+from shared.errors import ContextLengthExceeded, DependencyUnavailable
 from shared.prompt.budget import output_reserve
 from shared.prompt.plan import Layout
 from shared.prompt.state import Tip
@@ -28,9 +32,6 @@ from shared.telemetry import DEGRADATIONS
 from shared.tokens.counter import EngineCounter
 
 log = structlog.get_logger(__name__)
-
-LEAST_SHRINK = 1.05
-"""By how much a refused prompt shrinks at the least, where the engine does not say how far it was off."""
 
 
 class Preparer:
@@ -48,31 +49,32 @@ class Preparer:
     async def prepare(self, request: Request, session: str) -> Prepared:
         """Raises `ContextLengthExceeded` where head and last step fit no prompt."""
         told = await self._counter.window(request.model)
-        window = min(self._policy.max_context, told or self._policy.max_context)
+        measure = self._assembly.measure
+        known = [told, measure.lesson(request).window]
+        window = min([self._policy.max_context, *(w for w in known if w is not None)])
         limits = self._policy.limits
         limit = window - limits.ctx_slack - output_reserve(window, request.max_tokens, limits)
-        bound = request.head_tokens + int(request.shape.tokens.sum())
+        sent = conformed(request, request.body.messages, self._policy.template)
+        bounded = measure.bounded(request, Layout(), sent.added)
         done = Prepared(
             "passthrough",
             window,
             limit,
-            Measured(bound, exact=False),
+            bounded,
             timings={"read": request.read_s},
         )
-        if bound <= limit * self._policy.publish_from:
-            return self._passthrough(request, done)
+        if bounded.tokens <= limit * self._policy.publish_from:
+            return self._passthrough(request, sent, done)
         with done.stage("tip"):
             await self._find_tip(request, done)
         with done.stage("count"):
-            done.measured, missed = await self._assembly.measure.measure(
-                request, Layout(), request.body.messages, done.parent, limit
-            )
+            done.measured, missed = await measure.measure(request, Layout(), sent, done.parent, limit)
         if done.measured.tokens > limit:
             if missed:
                 done.degrade(missed)
             return await self._assembly.assemble(request, session, done)
-        self._leave_tip(request, session, done, bound)
-        return self._passthrough(request, done)
+        self._leave_tip(request, session, done)
+        return self._passthrough(request, sent, done)
 
     async def _find_tip(self, request: Request, done: Prepared) -> None:
         try:
@@ -81,27 +83,28 @@ class Preparer:
             done.degrade(down.part)
         done.published_to = min(done.parent.published_to, len(request.shape)) if done.parent else 0
 
-    def _passthrough(self, request: Request, done: Prepared) -> Prepared:
+    def _passthrough(self, request: Request, sent: Conformed, done: Prepared) -> Prepared:
         changed = clamped(request, done, self._policy)
-        done.body = (
-            request.body.with_messages(request.body.messages, changed) if changed else request.body.raw
-        )
+        as_it_came = sent.messages is request.body.messages and not changed
+        done.body = request.body.raw if as_it_came else request.body.with_messages(sent.messages, changed)
         return done
 
-    def _leave_tip(self, request: Request, session: str, done: Prepared, bound: int) -> None:
+    def _leave_tip(self, request: Request, session: str, done: Prepared) -> None:
         """The next request counts only what is new; from `publish_from` on the history is published.
 
         Beside the forwarding, which must not wait for it: nothing of this request needs it.
         """
         parent = done.parent
-        ratio = (
-            ratio_of(done.measured.tokens, bound) if done.measured.exact else parent.ratio if parent else 1.0
-        )
+        ratio = self._assembly.measure.ratio(request, done.measured)
+        if not done.measured.exact and parent is not None:
+            ratio = parent.ratio
         tip = Tip(
             length=len(request.shape),
             layout=Layout(),
             tokens=done.measured.tokens,
             exact=done.measured.exact,
+            head=head_source(request),
+            source=body_source(request, len(request.shape)),
             head_tokens=request.head_tokens,
             ratio=ratio,
             built_at=self._clock(),
@@ -129,29 +132,56 @@ class Preparer:
         self, request: Request, session: str, refused: Prepared, overflow: Overflow
     ) -> Prepared:
         """After a refusal: assembled for the window that the engine told, or by as much as we were off."""
-        window = min(refused.window, overflow.window or refused.window)
-        told = max(overflow.tokens or 0, refused.measured.tokens)
-        off = max(told / max(refused.measured.tokens, 1), LEAST_SHRINK) if window == refused.window else 1.0
-        window = int(window / off)
+        window = self._learn_refusal(request, refused, overflow)
         limits = self._policy.limits
         done = Prepared(
             "assembled",
             window,
             window - limits.ctx_slack - output_reserve(window, request.max_tokens, limits),
             refused.measured,
+            last_resort=overflow.window is None and overflow.tokens is None and overflow.beyond is None,
             parent=refused.parent,
             published_to=refused.published_to,
             degraded=refused.degraded,
             timings=refused.timings,
         )
-        return await self._assembly.assemble(request, session, done)
+        done = await self._assembly.assemble(request, session, done)
+        if done.body == refused.body:
+            raise self.give_up(request, refused, overflow)
+        return done
+
+    def give_up(self, request: Request, refused: Prepared, overflow: Overflow) -> ContextLengthExceeded:
+        """The one clear error, after the smaller form was refused too or where there is none."""
+        self._learn_refusal(request, refused, overflow)
+        window = overflow.window or refused.window
+        return ContextLengthExceeded(
+            f"This model's maximum context length is {window} tokens. The system prompt, the tools and the "
+            f"last message alone need more, as the engine counts them. Please shorten them."
+        )
+
+    def _learn_refusal(self, request: Request, refused: Prepared, overflow: Overflow) -> int:
+        measured = refused.measured
+        lesson = self._assembly.measure.lesson(request)
+        seen = Refused(refused.window, measured.bound, measured.tokens, measured.counted)
+        return learn_refusal(lesson, seen, overflow)
 
     def learn(self, request: Request, done: Prepared, usage: Usage) -> None:
         """What the engine counted goes to the tip, so that the next request starts from the truth."""
-        if done.tip is None or usage.prompt_tokens is None or usage.prompt_tokens == done.tip.tokens:
+        told, measured = usage.prompt_tokens, done.measured
+        if told is None:
             return
-        ratio = ratio_of(usage.prompt_tokens, prompt_bound(request, done.layout))
-        tip = done.tip.model_copy(update={"tokens": usage.prompt_tokens, "exact": True, "ratio": ratio})
+        lesson = self._assembly.measure.lesson(request)
+        if was_truncated(request, done.layout, measured, told):
+            # Its count is of another prompt: nothing that it says holds for ours.
+            done.degrade("engine_truncated")
+            lesson.narrow(max(window_shown(told), LEAST_WINDOW))
+            log.warning("engine dropped a part of the prompt", told=told, window=lesson.window)
+            return
+        lesson.saw(measured.bound, measured.counted, told)
+        if done.tip is None or (done.tip.told and told == done.tip.tokens):
+            return
+        ratio = ratio_of(told, measured.bound, lesson.bound.scale())
+        tip = done.tip.model_copy(update={"tokens": told, "exact": True, "told": True, "ratio": ratio})
         self._tips.remember(request, tip)
         if done.mode == "assembled":
             self.beside(self._put(request, tip))

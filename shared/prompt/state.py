@@ -17,8 +17,14 @@ class Tip(BaseModel):
     """The whole prompt: never below what the engine counts."""
     exact: bool
     """`tokens` comes from the engine, not from an estimate."""
+    told: bool = False
+    """`tokens` comes from the usage of the very prompt, which nothing is closer to."""
+    head: str = ""
+    """Digest of the head as it came; a head that changed is counted anew."""
+    source: str = ""
+    """Digest of the messages as they came, those without an address included: what was counted."""
     head_tokens: int
-    """Upper bound of the head; a head that changed is counted anew."""
+    """Upper bound of the head."""
     ratio: float
     """Engine tokens per token of the upper bound, as last seen in this conversation."""
     built_at: float

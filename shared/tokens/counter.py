@@ -1,88 +1,135 @@
-"""The engine's own tokenizer and window, asked over HTTP."""
+"""The engine's own count of a prompt and its window, asked as seldom as can be."""
 
 import time
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable
 
 import httpx
-import orjson
+import structlog
 
 from shared.errors import DependencyUnavailable
+from shared.tokens.adapters.port import PART, Adapter, Line, NotOfferedError
+from shared.tokens.cache import Generations
+from shared.tokens.prompt import Prompt
+from shared.tokens.ways import pick, ways_of
+from shared.tokens.windows import Listed, card_window, listed_models, server_windows
 
-WINDOW_FRESH_S = 60.0
+log = structlog.get_logger(__name__)
 
-
-@dataclass(frozen=True)
-class Endpoints:
-    """`engine_url` carries `/v1`; `/tokenize` stands beside it."""
-
-    models: str
-    tokenize: str
-
-    @classmethod
-    def of(cls, engine_url: str) -> "Endpoints":
-        base = engine_url.rstrip("/")
-        root = base.removesuffix("/v1")
-        return cls(models=f"{base}/models", tokenize=f"{root}/tokenize")
+FRESH_S = 60.0
+"""How long the engine's list of models is believed; whether it changed is seen then."""
+HOLD_OFF_S = 5.0
+"""After a count that failed nobody waits for another one so long."""
+MOST_PICKED = 256
+COUNTS_KEPT = 4096
 
 
 class EngineCounter:
-    """Counts a prompt as the engine will (vLLM's `/tokenize`, which SGLang and the demo engine share)."""
+    """One per engine. What it knows is forgotten when the engine was down or lists other models."""
 
-    def __init__(self, client: httpx.AsyncClient, engine_url: str, timeout_s: float) -> None:
-        self._client = client
-        self._endpoints = Endpoints.of(engine_url)
-        self._timeout = timeout_s
-        self._absent = False
-        self._windows: dict[str, int] = {}
-        self._asked_at = -WINDOW_FRESH_S
+    def __init__(
+        self,
+        client: httpx.AsyncClient,
+        engine_url: str,
+        timeout_s: float,
+        *,
+        api_key: str | None = None,
+        kind: str = "auto",
+        local: Adapter | None = None,
+        as_sent: Callable[[Prompt], Prompt] | None = None,
+    ) -> None:
+        """`engine_url` carries `/v1`; `kind` is the setting `token_counter`, `local` a tokenizer file.
 
-    async def count(self, fields: dict[str, bytes], messages: list[bytes]) -> int | None:
-        """Tokens of the whole prompt; None where the engine has no tokenizer to offer.
-
-        Raises `DependencyUnavailable("count_estimated", ...)` where it has one that does not answer.
+        `as_sent` says what the engine is sent instead of a prompt, where that is another one.
         """
-        if self._absent:
-            return None
-        kept = [orjson.dumps(name) + b":" + fields[name] for name in ("model", "tools") if name in fields]
-        kept += [b'"messages":[' + b",".join(messages) + b"]", b'"add_generation_prompt":true']
+        self._as_sent = as_sent
+        self._line = Line(client, engine_url, timeout_s, api_key)
+        self._ways = ways_of(self._line, self._told, local, kind)
+        self._picked: dict[tuple[str, str], Adapter | None] = {}
+        self._counts: Generations[int] = Generations(COUNTS_KEPT)
+        self._windows: dict[str, dict[str, int]] = {}
+        self._listed: Listed | None = None
+        self._asked_at = -FRESH_S
+        self._down_until = 0.0
+        self.generation = 0
+        """Changes when the engine does: what was learned of the one before says nothing of this one."""
+
+    async def count(self, prompt: Prompt) -> int | None:
+        """Tokens of the whole prompt; None where nothing counts prompts of its dialect.
+
+        Raises `DependencyUnavailable("count_estimated", ...)` where something does but not just now.
+        """
+        if self._as_sent is not None:
+            prompt = self._as_sent(prompt)
+        key = prompt.digest()
+        known = self._counts.get(key)
+        if known is not None:
+            return known
+        if time.monotonic() < self._down_until:
+            raise DependencyUnavailable(PART, "the counter failed a moment ago")
         try:
-            reply = await self._client.post(
-                self._endpoints.tokenize,
-                content=b"{" + b",".join(kept) + b"}",
-                headers={"content-type": "application/json"},
-                timeout=self._timeout,
-            )
-        except httpx.HTTPError as error:
-            raise DependencyUnavailable("count_estimated", f"tokenizer: {type(error).__name__}") from error
-        if reply.status_code in (404, 405):
-            self._absent = True
-            return None
-        if reply.status_code != 200:
-            raise DependencyUnavailable("count_estimated", f"tokenizer: status {reply.status_code}")
-        count = _object(reply).get("count")
-        if not isinstance(count, int):
-            raise DependencyUnavailable("count_estimated", "tokenizer: no count in the reply")
+            way = await self.picked(prompt.model, prompt.dialect)
+            if way is None:
+                return None
+            count = await way.count(prompt)
+        except NotOfferedError as refused:
+            # It counts others: this one it refuses, for its length or its form. The bound decides.
+            raise DependencyUnavailable(PART, str(refused)) from refused
+        except DependencyUnavailable:
+            self._down_until = time.monotonic() + HOLD_OFF_S
+            self._picked.clear()
+            raise
+        self._counts[key] = count
         return count
 
+    async def picked(self, model: str, dialect: str = "chat") -> Adapter | None:
+        """The way that counts a model's prompts of a dialect; found at first use."""
+        key = (model, dialect)
+        if key not in self._picked:
+            if len(self._picked) >= MOST_PICKED:
+                self._picked.clear()
+            way = self._picked[key] = await pick(self._ways, model, dialect)
+            log.info("token counter", model=model, dialect=dialect, counter=way.name if way else "bound")
+        return self._picked[key]
+
     async def window(self, model: str) -> int | None:
-        """`max_model_len` of a model, where the engine tells it; asked again once a minute."""
-        if time.monotonic() - self._asked_at >= WINDOW_FRESH_S:
+        """What the engine tells of a model's window; asked again once a minute."""
+        told = await self.windows(model)
+        return min(told.values(), default=None)
+
+    async def windows(self, model: str) -> dict[str, int]:
+        """By the endpoint that told it."""
+        if time.monotonic() - self._asked_at >= FRESH_S:
             self._asked_at = time.monotonic()
-            try:
-                reply = await self._client.get(self._endpoints.models, timeout=self._timeout)
-                listed = _object(reply).get("data", []) if reply.status_code == 200 else []
-            except httpx.HTTPError:
-                # The request itself will meet the engine next and report what is wrong with it.
-                listed = []
-            lengths = {m["id"]: m.get("max_model_len") for m in listed if isinstance(m, dict) and "id" in m}
-            self._windows |= {name: length for name, length in lengths.items() if isinstance(length, int)}
-        return self._windows.get(model)
+            await self._refresh()
+        found = {where: told.get(model, told.get("")) for where, told in self._windows.items()}
+        return {where: window for where, window in found.items() if window is not None}
+
+    async def _refresh(self) -> None:
+        listed = await listed_models(self._line)
+        if listed is None:
+            # The request itself will meet the engine next and report what is wrong with it.
+            self._listed = None
+            return
+        if self._listed is None or _identity(listed) != _identity(self._listed):
+            self._forget()
+        self._listed = listed
+        lengths = {name: window for name, card in listed.items() if (window := card_window(card))}
+        if lengths:
+            self._windows["/v1/models"] = lengths
+        elif told := await server_windows(self._line):
+            self._windows[told[0]] = told[1]
+
+    def _forget(self) -> None:
+        self.generation += 1
+        self._picked.clear()
+        self._counts.clear()
+        self._windows.clear()
+
+    def _told(self, model: str, window: int) -> None:
+        told = self._windows.setdefault("/tokenize", {})
+        if len(told) < MOST_PICKED:
+            told[model] = window
 
 
-def _object(reply: httpx.Response) -> dict[str, Any]:
-    try:
-        value = orjson.loads(reply.content)
-    except orjson.JSONDecodeError:
-        return {}
-    return value if isinstance(value, dict) else {}
+def _identity(listed: Listed) -> dict[str, int | None]:
+    return {name: card_window(card) for name, card in listed.items()}

@@ -32,6 +32,7 @@ from shared.settings import Settings
 from shared.store.port import IndexedMessage, Origin
 from shared.text.terms import document_terms
 from shared.tokens.estimate import Coefficients
+from shared.tokens.prompt import Prompt
 from tests.support.hashing import HashingEmbedder, LexicalReranker
 from tests.support.memory_store import MemoryStore
 
@@ -130,15 +131,17 @@ class DirectCounter:
     down: bool = False
     counted: int = 0
 
-    async def count(self, fields: dict[str, bytes], messages: list[bytes]) -> int | None:
+    generation: int = 0
+
+    async def count(self, prompt: Prompt) -> int | None:
         if self.down:
             raise DependencyUnavailable("count_estimated", "down")
         if self.blind:
             return None
         self.counted += 1
-        body: dict[str, Any] = {"messages": [orjson.loads(m) for m in messages]}
-        if "tools" in fields:
-            body["tools"] = orjson.loads(fields["tools"])
+        body: dict[str, Any] = {"messages": [orjson.loads(m) for m in prompt.messages]}
+        if "tools" in prompt.fields:
+            body["tools"] = orjson.loads(prompt.fields["tools"])
         return len(self.engine.count(body))
 
     async def window(self, model: str) -> int | None:

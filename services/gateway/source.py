@@ -1,0 +1,47 @@
+"""What exactly was counted: digests of a request's raw bytes.
+
+Addresses leave out what clients change on the way, and system messages altogether; the engine counts all
+of it. So a count holds for a later request only where these bytes are the same. Anthropic's cache marks
+move with every request and cost no token; they alone are left out.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterable
+
+from services.gateway.request import Request
+
+CACHE_MARK = re.compile(rb',\s*"cache_control"\s*:\s*\{[^{}]*\}|"cache_control"\s*:\s*\{[^{}]*\}\s*,')
+"""An unescaped quote cannot stand inside a JSON string, so this is never part of a text."""
+
+
+def head_source(request: Request) -> str:
+    """Of the leading system messages and the fields that become part of the prompt."""
+    fields = request.body.fields
+    named = [name.encode() + b"\0" + fields[name] for name in request.dialect.HEAD if name in fields]
+    return _digest(map(_plain, [*named, *request.body.messages[: request.shape.head]]))
+
+
+def body_source(request: Request, length: int) -> str:
+    """Of the first so many addressed messages, with what stands before them without an address."""
+    first, last = request.shape.head, request.shape.firsts[length]
+    messages, digests = request.body.messages, request.digests
+    return _digest(
+        _own(_plain(messages[i])) if b'"cache_control"' in messages[i] else digests[i]
+        for i in range(first, last)
+    )
+
+
+def _plain(raw: bytes) -> bytes:
+    return CACHE_MARK.sub(b"", raw) if b'"cache_control"' in raw else raw
+
+
+def _own(raw: bytes) -> bytes:
+    return hashlib.blake2b(raw, digest_size=16).digest()
+
+
+def _digest(parts: Iterable[bytes]) -> str:
+    whole = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        whole.update(len(part).to_bytes(8, "little") + part)
+    return whole.hexdigest()
