@@ -13,6 +13,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from services.gateway.converse import Conversing
+from services.gateway.count_tokens import PATH as COUNT_PATH
+from services.gateway.count_tokens import count_tokens
 from services.gateway.dialects import DIALECTS, dialect_of
 from services.gateway.dialects.base import Dialect
 from services.gateway.disconnect import EndWithClient
@@ -46,6 +48,10 @@ class Gateway:
             return await self.anything_else(http)
         body = await self.engines.models(http.headers.items())
         return Whole(body, 200, [("content-type", "application/json")])
+
+    async def count_tokens(self, http: HttpRequest) -> Response:
+        reader = self.conversing.reader.of(http.state.tenant)
+        return await count_tokens(http, self.engines, reader, self.max_body_bytes)
 
     async def anything_else(self, http: HttpRequest) -> Response:
         return await pass_through(http, self.engines, self.max_body_bytes)
@@ -89,6 +95,7 @@ def create_app(gateway: Gateway, guard: Middleware) -> Starlette:
     return Starlette(
         routes=[
             *conversations,
+            Route(f"/v1/{COUNT_PATH}", gateway.count_tokens, methods=["POST"]),
             Route("/v1/models", gateway.models),
             Route("/v1/records/{record}", gateway.record),
             Route("/v1/{path:path}", gateway.anything_else, methods=ANY_METHOD),

@@ -37,8 +37,11 @@ class Body:
         return b"{" + b",".join(parts) + b"}"
 
 
-def split_body(raw: bytes, items: str, read: frozenset[str]) -> Body:
-    """Raises `InvalidRequest` naming the field."""
+def split_body(raw: bytes, items: str, read: frozenset[str], *, takes_text: bool = False) -> Body:
+    """`takes_text`: a string in place of the list is one user message, and is written back as a list.
+
+    Raises `InvalidRequest` naming the field.
+    """
     try:
         fields = _fields.decode(raw)
     except msgspec.ValidationError as error:
@@ -47,8 +50,11 @@ def split_body(raw: bytes, items: str, read: frozenset[str]) -> Body:
         raise InvalidRequest(f"The body is not valid JSON: {error}") from error
     if items not in fields:
         raise InvalidRequest(f"'{items}' is required.", items)
+    listed = bytes(fields[items])
+    if takes_text and listed.startswith(b'"'):
+        listed = b'[{"role":"user","content":' + listed + b"}]"
     try:
-        messages = [bytes(item) for item in _items.decode(fields[items])]
+        messages = [bytes(item) for item in _items.decode(listed)]
     except (msgspec.ValidationError, msgspec.DecodeError) as error:
         raise InvalidRequest(f"'{items}' must be a list.", items) from error
     if not messages:
@@ -56,6 +62,20 @@ def split_body(raw: bytes, items: str, read: frozenset[str]) -> Body:
     plain = {name: (b"" if name == items else bytes(value)) for name, value in fields.items()}
     values = {name: load(plain[name], name) for name in read if name in plain}
     return Body(raw, plain, items, messages, values)
+
+
+def read_fields(raw: bytes, read: frozenset[str]) -> dict[str, object]:
+    """Some fields of a body, parsed. Raises `InvalidRequest`."""
+    return {name: load(bytes(value), name) for name, value in _split(raw).items() if name in read}
+
+
+def _split(raw: bytes) -> dict[str, msgspec.Raw]:
+    try:
+        return _fields.decode(raw)
+    except msgspec.ValidationError as error:
+        raise InvalidRequest("The body must be a JSON object.") from error
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise InvalidRequest(f"The body is not valid JSON: {error}") from error
 
 
 def load(raw: bytes, name: str) -> object:

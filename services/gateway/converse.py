@@ -7,21 +7,25 @@ from dataclasses import dataclass
 from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 
+from services.gateway.body import read_fields
 from services.gateway.dialects.base import Dialect
 from services.gateway.engine import Reply
 from services.gateway.engines import Engines, Served
 from services.gateway.exchange import Exchange
 from services.gateway.overflow import message_of
-from services.gateway.passthrough import read_body
+from services.gateway.passthrough import forward, read_body
 from services.gateway.prepared import Prepared
 from services.gateway.request import Reader, Request
 from services.gateway.respond import Passing, error_event
 from services.gateway.session import label_of
 from shared.bus import Bus
-from shared.errors import BackscrollError
+from shared.errors import BackscrollError, InvalidRequest
 
 COMMENT_EVERY_S = 5.0
 """A streaming client that waits for the index gets a comment so often; from then on errors are events."""
+
+KEPT = ("previous_response_id", "conversation")
+"""Fields that name a history which is not in the request."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +38,11 @@ class Conversing:
 
     async def answer(self, http: HttpRequest, dialect: Dialect) -> Response:
         reader = self.reader.of(http.state.tenant)
-        request = Request(await read_body(http, self.max_body_bytes), reader, dialect)
+        raw = await read_body(http, self.max_body_bytes)
+        kept = kept_history(raw, dialect)
+        if kept is not None:
+            return await self._unseen(http, dialect, raw, kept)
+        request = Request(raw, reader, dialect)
         session = label_of(http.headers, request.body.values) or request.label
         served = self.engines.of(request.model)
         if not request.stream:
@@ -51,6 +59,17 @@ class Conversing:
             prepared = work.result()
         exchange = self._exchange(served, request, session, prepared)
         return await exchange.answer(await exchange.send(http.headers.items()))
+
+    async def _unseen(
+        self, http: HttpRequest, dialect: Dialect, raw: bytes, fields: dict[str, object]
+    ) -> Response:
+        """The history is at the engine: nothing can be recalled from it, nothing cut, and that is told."""
+        model = fields.get("model")
+        served = self.engines.of(model) if isinstance(model, str) else self.engines.default
+        if served.translates(dialect):
+            named = next(name for name in KEPT if fields.get(name) is not None)
+            raise InvalidRequest(f"'{named}': this engine keeps no history; send all of it.", named)
+        return await forward(http, served, dialect.PATH, raw, [("x-backscroll-history", "engine")])
 
     def _exchange(self, served: Served, request: Request, session: str, prepared: Prepared) -> Exchange:
         return Exchange(self.bus, served, request, session, prepared, self.retry_on_overfit)
@@ -97,3 +116,11 @@ async def _as_event(exchange: Exchange, reply: Reply) -> bytes:
     body = b"".join([part async for part in exchange.relay(reply)])
     said = message_of(body) or "The engine refused the request."
     return exchange.request.dialect.error_event(said, "engine_error", reply.status)
+
+
+def kept_history(raw: bytes, dialect: Dialect) -> dict[str, object] | None:
+    """The fields of a request whose history is at the engine; None for all others."""
+    if not any(name in dialect.READS and f'"{name}"'.encode() in raw for name in KEPT):
+        return None
+    fields = read_fields(raw, dialect.READS)
+    return fields if dialect.passes_through(fields) else None

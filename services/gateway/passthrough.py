@@ -14,6 +14,7 @@ from services.gateway.dialects.base import Dialect
 from services.gateway.ending import Ending
 from services.gateway.engine import Reply
 from services.gateway.engines import Engines, Served
+from services.gateway.headers import Pairs
 from services.gateway.respond import Passing, error_event
 from shared.errors import EngineUnavailable, NotFound, TooLarge
 from shared.telemetry import ENGINE_STREAM_ERRORS, REQUESTS
@@ -43,14 +44,18 @@ async def pass_through(http: HttpRequest, engines: Engines, max_body_bytes: int)
 
 
 async def forward(
-    http: HttpRequest, served: Served, path: str, body: bytes | AsyncIterator[bytes]
+    http: HttpRequest,
+    served: Served,
+    path: str,
+    body: bytes | AsyncIterator[bytes],
+    told: Pairs | None = None,
 ) -> Response:
     reply = await served.engine.send(
         http.method, path, http.headers.items(), body, http.scope["query_string"]
     )
     REQUESTS.labels(action="passthrough", status=str(reply.status)).inc()
     parts = _relay(reply, served, dialect_of(http.url.path))
-    return Passing(parts, reply.status, [*reply.headers, MODE], reply.close)
+    return Passing(parts, reply.status, [*reply.headers, MODE, *(told or [])], reply.close)
 
 
 async def read_body(http: HttpRequest, max_body_bytes: int) -> bytes:
