@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 from uuid import UUID
@@ -11,9 +11,9 @@ import numpy as np
 import qdrant_edge as edge
 
 from shared.errors import DependencyUnavailable, PermanentFault
-from shared.store.mapping import DENSE, LIGHT, TERMS, Point, Row, Scored, Where
+from shared.store.mapping import DENSE, LIGHT, TERMS, Point, Row, Where, light_chunk
 from shared.store.points import PointStore
-from shared.store.port import Vector
+from shared.store.port import Hit, LightChunk, Vector
 from shared.text.terms import Terms
 
 T = TypeVar("T")
@@ -29,7 +29,7 @@ INDEXES: dict[str, Any] = {
 FLUSH_EVERY = 20_000
 """Points. A write is safe from a killed process once it is in the log; a flush bounds what is replayed."""
 LIGHT_KEPT = 65_536
-"""Payloads kept, some 600 bytes each. A chunk never changes, and reading the light fields of 1,000 hits
+"""Hits' chunks kept, some 400 bytes each. A chunk never changes, and reading the light fields of 1,000 hits
 unpacks their texts too: 13 to 20 ms."""
 
 
@@ -46,7 +46,7 @@ class EdgeStore(PointStore):
         self._shard: edge.EdgeShard | None = None
         self._writing = asyncio.Lock()
         self._unflushed = 0
-        self._light: dict[UUID | str | int, Mapping[str, Any]] = {}
+        self._light: dict[UUID | str | int, LightChunk] = {}
 
     async def ensure(self) -> None:
         async with self._writing:
@@ -130,8 +130,8 @@ class EdgeStore(PointStore):
 
     async def _nearest(
         self, where: Where, terms: Terms | None, vector: Vector | None, limit: int
-    ) -> tuple[list[Scored], list[Scored]]:
-        def read(shard: edge.EdgeShard) -> tuple[list[Scored], list[Scored]]:
+    ) -> tuple[list[Hit], list[Hit]]:
+        def read(shard: edge.EdgeShard) -> tuple[list[Hit], list[Hit]]:
             scope = _filter(where)
             requests = []
             if terms is not None:
@@ -148,18 +148,18 @@ class EdgeStore(PointStore):
 
         return await self._run(read)
 
-    def _scored(self, shard: edge.EdgeShard, points: list[edge.ScoredPoint]) -> list[Scored]:
+    def _scored(self, shard: edge.EdgeShard, points: list[edge.ScoredPoint]) -> list[Hit]:
         """With their light fields; without those that were erased since they were found."""
         ids = [point.id for point in points]
-        found = {i: payload for i in ids if (payload := self._light.get(i)) is not None}
+        found = {i: chunk for i in ids if (chunk := self._light.get(i)) is not None}
         if unknown := [i for i in ids if i not in found]:
             read = shard.retrieve(unknown, with_payload=LIGHT, with_vector=False)
-            new = {record.id: record.payload or {} for record in read}
+            new = {record.id: light_chunk(record.payload or {}) for record in read}
             found |= new
             if len(self._light) + len(new) > LIGHT_KEPT:
                 self._light = {}
             self._light |= new
-        return [Scored(found[i], p.score) for i, p in zip(ids, points, strict=True) if i in found]
+        return [Hit(found[i], p.score) for i, p in zip(ids, points, strict=True) if i in found]
 
 
 def _config(dim: int) -> edge.EdgeConfig:

@@ -51,11 +51,6 @@ class Row(NamedTuple):
     vector: Vector | None
 
 
-class Scored(NamedTuple):
-    payload: Mapping[str, Any]
-    score: float
-
-
 @dataclass(frozen=True)
 class Where:
     """All conditions must hold; None is no condition. There is no reading without a tenant."""

@@ -13,7 +13,6 @@ from shared.store.mapping import (
     NO_TENANT,
     Point,
     Row,
-    Scored,
     Where,
     batches,
     chunk_id,
@@ -70,7 +69,7 @@ class PointStore(ABC):
     @abstractmethod
     async def _nearest(
         self, where: Where, terms: Terms | None, vector: Vector | None, limit: int
-    ) -> tuple[list[Scored], list[Scored]]:
+    ) -> tuple[list[Hit], list[Hit]]:
         """Both searches in one batch; IDF over what `where` selects."""
 
     async def identity(self) -> str:
@@ -182,7 +181,7 @@ def _chunk_key(chunk: LightChunk) -> tuple[int, int, int]:
     return chunk.address, chunk.unit, chunk.part
 
 
-def _ties_complete(scored: list[Scored], limit: int, asked: int) -> bool:
+def _ties_complete(scored: list[Hit], limit: int, asked: int) -> bool:
     """Whether everything that ties with the last place taken is in the list.
 
     Which of equal scores a search cuts off is chance; taken by key instead, equal stores answer alike.
@@ -190,7 +189,5 @@ def _ties_complete(scored: list[Scored], limit: int, asked: int) -> bool:
     return len(scored) < asked or scored[limit - 1].score > scored[-1].score
 
 
-def _ranked(scored: list[Scored], limit: int) -> list[Hit]:
-    hits = [Hit(light_chunk(point.payload), point.score) for point in scored]
-    hits.sort(key=lambda hit: (-hit.score, *_chunk_key(hit.chunk)))
-    return hits[:limit]
+def _ranked(scored: list[Hit], limit: int) -> list[Hit]:
+    return sorted(scored, key=lambda hit: (-hit.score, *_chunk_key(hit.chunk)))[:limit]

@@ -10,9 +10,9 @@ from qdrant_client.common.client_exceptions import QdrantException
 from qdrant_client.http.exceptions import ApiException, UnexpectedResponse
 
 from shared.errors import DependencyUnavailable, PermanentFault
-from shared.store.mapping import DENSE, LIGHT, TERMS, Point, Row, Scored, Where
+from shared.store.mapping import DENSE, LIGHT, TERMS, Point, Row, Where, light_chunk
 from shared.store.points import PointStore
-from shared.store.port import Vector
+from shared.store.port import Hit, Vector
 from shared.text.terms import Terms
 
 T = TypeVar("T")
@@ -104,7 +104,7 @@ class ServerStore(PointStore):
 
     async def _nearest(
         self, where: Where, terms: Terms | None, vector: Vector | None, limit: int
-    ) -> tuple[list[Scored], list[Scored]]:
+    ) -> tuple[list[Hit], list[Hit]]:
         scope = _filter(where)
         requests = []
         if terms is not None:
@@ -166,5 +166,5 @@ def _dense(vectors: Any) -> Vector | None:
     return None if found is None else np.asarray(found, dtype=np.float32)
 
 
-def _scored(points: list[models.ScoredPoint]) -> list[Scored]:
-    return [Scored(p.payload or {}, p.score) for p in points]
+def _scored(points: list[models.ScoredPoint]) -> list[Hit]:
+    return [Hit(light_chunk(p.payload or {}), p.score) for p in points]
