@@ -126,7 +126,7 @@ class Preparer:
         except DependencyUnavailable as down:
             # The tip says what is published; a later request catches up.
             DEGRADATIONS.labels(part=down.part).inc()
-            log.warning("publishing put off", part=down.part, session=session)
+            log.warning("publishing put off", part=down.part)
 
     async def prepare_smaller(
         self, request: Request, session: str, refused: Prepared, overflow: Overflow
@@ -149,6 +149,14 @@ class Preparer:
         if done.body == refused.body:
             raise self.give_up(request, refused, overflow)
         return done
+
+    async def count(self, request: Request) -> int:
+        """Tokens of all that the request brings: the engine's count, or what it never exceeds."""
+        sent = conformed(request, request.body.messages, self._policy.template)
+        measure = self._assembly.measure
+        limit = measure.bounded(request, Layout(), sent.added).tokens - 1
+        measured, _ = await measure.measure(request, Layout(), sent, None, limit)
+        return measured.tokens
 
     def give_up(self, request: Request, refused: Prepared, overflow: Overflow) -> ContextLengthExceeded:
         """The one clear error, after the smaller form was refused too or where there is none."""
