@@ -24,6 +24,8 @@ class Facts:
     units: int
     tokens: int
     """Upper bound, overhead included."""
+    empty: bool
+    """Nothing is said, shown or called."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,7 @@ def facts_of(message: Message, key: bytes, weights: Weights) -> Facts:
         calls=tuple((c.id, c.name) for c in message.calls),
         units=len(unit_parts(message)),
         tokens=message_tokens(message, weights),
+        empty=not (message.parts or message.calls),
     )
 
 

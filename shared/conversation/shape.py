@@ -64,7 +64,10 @@ def shape_of(facts: list[Facts], key: bytes) -> Shape:
     positions = [facts[i] for i in bodies.tolist()]
     runs = _runs(own)
     addresses, tools, inside = _paired(positions, runs, key)
-    turns = np.cumsum((own == RoleCode.USER) & ~inside)
+    # A user's message that says nothing begins no turn: pinned, it would be no task and, for some
+    # templates, no user.
+    empty = np.array([f.empty for f in positions], dtype=bool)
+    turns = np.cumsum((own == RoleCode.USER) & ~inside & ~empty)
     return Shape(
         head=head,
         head_tokens=int(tokens[:head].sum()),
@@ -88,16 +91,18 @@ def _runs(roles: npt.NDArray[np.int8]) -> npt.NDArray[np.bool_]:
     Its messages that follow each other are one step: some dialects send each of several parallel calls
     as a message of its own.
     """
-    assistant = roles == RoleCode.ASSISTANT
-    return assistant & ~np.concatenate(([False], assistant[:-1]))
+    assistant: npt.NDArray[np.bool_] = roles == RoleCode.ASSISTANT
+    before = np.concatenate(([False], assistant[:-1]))
+    begins: npt.NDArray[np.bool_] = assistant & ~before
+    return begins
 
 
 def _steps(
     runs: npt.NDArray[np.bool_], turns: npt.NDArray[np.int64], inside: npt.NDArray[np.bool_]
 ) -> npt.NDArray[np.int64]:
     """How often the assistant took the word so far in the same turn, but for a word inside a step."""
-    begun = np.concatenate(([0], np.cumsum(runs & ~inside)))
-    return begun[1:] - begun[np.searchsorted(turns, turns)]
+    begun: npt.NDArray[np.int64] = np.concatenate(([0], np.cumsum(runs & ~inside)))
+    return np.subtract(begun[1:], begun[np.searchsorted(turns, turns)])
 
 
 def _paired(

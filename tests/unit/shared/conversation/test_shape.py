@@ -113,3 +113,9 @@ def test_a_prefix_has_the_addresses_of_the_whole(messages: list[Message]) -> Non
     half = shape(messages[: whole.firsts[max(len(whole) // 2, 1)]])
     assert half.addresses == whole.addresses[: len(half)]
     assert set(whole.roles.tolist()) <= set(RoleCode)
+
+
+def test_a_user_who_says_nothing_begins_no_turn() -> None:
+    image = [{"type": "image_url", "image_url": {"url": "data:,"}}]
+    said = [user("q"), user(""), call("c1"), result("c1"), user(image), user([])]
+    assert shape(said).turns.tolist() == [1, 1, 1, 1, 2, 2]
