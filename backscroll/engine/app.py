@@ -24,12 +24,14 @@ def create_engine(
     *,
     image_tokens: int = IMAGE_TOKENS,
     keep_seen: int = 0,
+    strict: bool = False,
     piece_delay_s: float = 0.0,
 ) -> Starlette:
     """A Starlette app with its `Engine` in `app.state.engine`.
 
     `window` in tokens, prompt and answer together. `keep_seen`: how many request bodies to keep for
-    inspection. `piece_delay_s`: wait before each piece of a streamed answer.
+    inspection. `strict`: refuse what the strictest chat templates refuse. `piece_delay_s`: wait before
+    each piece of a streamed answer.
     """
     routes = [
         Route("/v1/chat/completions", _chat, methods=["POST"]),
@@ -38,7 +40,7 @@ def create_engine(
         Route("/health", _health),
     ]
     app = Starlette(routes=routes, exception_handlers={Refusal: _refused})
-    app.state.engine = Engine(window, model, image_tokens=image_tokens, keep_seen=keep_seen)
+    app.state.engine = Engine(window, model, image_tokens=image_tokens, keep_seen=keep_seen, strict=strict)
     app.state.piece_delay_s = piece_delay_s
     return app
 

@@ -9,6 +9,7 @@ from backscroll.engine.calls import ToolCall, tool_calls
 from backscroll.engine.limits import Refusal, check_characters, check_tokens, requested_tokens
 from backscroll.engine.prefix import PrefixCache
 from backscroll.engine.reader import Reader
+from backscroll.engine.strict import mistral_faults
 from backscroll.engine.template import Text, blocks, prompt_ids
 from backscroll.engine.tokens import Ids, shared_encoder
 from backscroll.engine.validate import validate_messages
@@ -46,7 +47,7 @@ class Engine:
     """A window, a tokenizer, a prefix cache and a reader. Thread-safe.
 
     `seen` holds the newest bodies of `/v1/chat/completions`, refused ones too, where `keep_seen` is
-    above 0. `refusals` counts the 400s.
+    above 0. `refusals` counts the 400s. `strict`: refuse what the strictest chat templates refuse.
     """
 
     def __init__(
@@ -56,12 +57,14 @@ class Engine:
         *,
         image_tokens: int = IMAGE_TOKENS,
         keep_seen: int = 0,
+        strict: bool = False,
     ) -> None:
         self.window = window
         self.model = model
         self.seen: deque[dict[str, Any]] = deque(maxlen=keep_seen)
         self.refusals = 0
         self._image_tokens = image_tokens
+        self._faults = mistral_faults if strict else validate_messages
         self._encoder = shared_encoder()
         self._prefixes = PrefixCache(blocks=max(65_536, 4 * window // 16))
         self._reader = Reader()
@@ -108,7 +111,7 @@ class Engine:
         if not isinstance(messages, list):
             raise Refusal("messages must be a list.", "messages")
         _check_tools(body)
-        if faults := validate_messages(messages):
+        if faults := self._faults(messages):
             raise Refusal(" ".join(faults), "messages")
         pieces = (p for block in blocks(messages, body.get("tools") or ()) for p in block)
         characters = sum(len(p.text) for p in pieces if isinstance(p, Text))

@@ -6,9 +6,9 @@ import orjson
 from hypothesis import HealthCheck, given, settings
 
 from backscroll.engine import validate_messages
+from backscroll.engine.strict import mistral_faults
 from services.gateway.templates import CONTINUATION, OPENING, Template, conform, mistral_id
 from tests.support.histories import Message, histories
-from tests.support.strict_template import strict_faults
 
 STRICT = Template(strict_alternation=True)
 MISTRAL = Template(strict_alternation=True, developer_role=False, tool_ids="mistral")
@@ -45,7 +45,7 @@ def conformed(messages: list[Message], template: Template = STRICT) -> list[Mess
 @given(histories())
 def test_a_strict_template_takes_any_valid_history(messages: list[Message]) -> None:
     assert validate_messages(messages) == []
-    assert strict_faults(conformed(messages, MISTRAL), mistral_ids=True) == []
+    assert mistral_faults(conformed(messages, MISTRAL)) == []
 
 
 @many

@@ -1,0 +1,1 @@
+"""Generated requests of every dialect and shape through the real gateway: nothing may be refused."""
