@@ -44,7 +44,8 @@ class Request:
         self.reader = reader
         self.dialect = dialect
         self._messages: dict[int, Message] = {}
-        self.body: Body = split_body(raw, dialect.ITEMS, dialect.READS | session.FIELDS)
+        read = dialect.READS | session.FIELDS
+        self.body: Body = split_body(raw, dialect.ITEMS, read, takes_text=dialect.TAKES_TEXT)
         self.model = self._string("model")
         self.stream = bool(self.body.values.get("stream"))
         limits = dialect.MAX_TOKENS
@@ -79,7 +80,11 @@ class Request:
         blake2b = hashlib.blake2b
         # A salt costs nothing, a key another block for each message.
         salt = self.key[: blake2b.SALT_SIZE]
-        self.digests = [blake2b(raw, digest_size=16, salt=salt).digest() for raw in self.body.messages]
+        # The same bytes can say another thing in another dialect.
+        person = self.dialect.NAME.encode()
+        self.digests = [
+            blake2b(raw, digest_size=16, salt=salt, person=person).digest() for raw in self.body.messages
+        ]
         return self.reader.cache.all(self.digests, self._fact)
 
     def _fact(self, index: int) -> Facts:

@@ -49,7 +49,7 @@ def searches(draw: st.DrawFn, name: str) -> list[Block]:
 def answers(draw: st.DrawFn, body: st.SearchStrategy[str], name: str) -> Message:
     if draw(st.booleans()):
         return {"role": "assistant", "content": draw(body)}
-    blocks = draw(st.lists(THINKING, max_size=1)) + [draw(text(body))]
+    blocks = [*draw(st.lists(THINKING, max_size=1)), draw(text(body))]
     if draw(st.booleans()):
         blocks += draw(searches(f"srv-{name}"))
     return {"role": "assistant", "content": blocks}
@@ -70,11 +70,8 @@ def tool_steps(draw: st.DrawFn, body: st.SearchStrategy[str], name: str) -> list
         # A program on the engine's side called the client's tools; its own result comes afterwards.
         program = {"type": "server_tool_use", "id": f"prog-{name}", "name": "code_execution", "input": {}}
         asked.insert(len(asked) - len(tools), program)
-        done = {
-            "type": "code_execution_tool_result",
-            "tool_use_id": f"prog-{name}",
-            "content": {"stdout": "1"},
-        }
+        output = {"type": "code_execution_tool_result", "tool_use_id": f"prog-{name}"}
+        done = {**output, "content": {"type": "code_execution_result", "stdout": "1"}}
         step.append({"role": "assistant", "content": [done, draw(text(texts))]})
     return step
 

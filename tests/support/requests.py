@@ -5,13 +5,14 @@ from typing import Any
 
 import orjson
 
-from services.gateway.assembled import rendered
 from services.gateway.dialects.base import Dialect
 from services.gateway.request import Reader, Request
 from shared.conversation.address import text_digest
 from shared.conversation.facts import FactsCache, Weights
 from shared.conversation.history import RoleCode
+from shared.prompt.place import anchor_of
 from shared.prompt.plan import Cut, Excerpt, Layout, Patch
+from shared.prompt.render import render
 from shared.prompt.window import step_starts, window_at
 from shared.tokens.estimate import Coefficients
 
@@ -19,7 +20,7 @@ READER_WEIGHTS = Weights(Coefficients(), 8)
 
 
 def request_of(items: Any, dialect: Dialect, **fields: Any) -> Request:
-    reader = Reader("t", READER_WEIGHTS, 1024, FactsCache())
+    reader = Reader("t", READER_WEIGHTS, 1024, FactsCache(), 100_000)
     return Request(orjson.dumps({"model": "m", dialect.ITEMS: items, **fields}), reader, dialect)
 
 
@@ -46,5 +47,5 @@ def cut_everywhere(request: Request) -> Iterator[tuple[Layout, list[dict[str, An
             Layout(window_start=start, pinned=window.pinned),
             Layout(window_start=start, pinned=window.pinned, cuts=cuts, block=quote, patches=patches),
         ):
-            _, messages = rendered(request, layout)
-            yield layout, [orjson.loads(m) for m in messages]
+            view = render(layout, len(history), anchor_of(history.roles, layout), request)
+            yield layout, [orjson.loads(m) for m in request.render(view)]

@@ -23,6 +23,7 @@ from shared.prompt.render import Edit
 NAME = "anthropic"
 PATH = "messages"
 ITEMS = "messages"
+TAKES_TEXT = False
 READS = frozenset({"model", "stream", "max_tokens"})
 HEAD = ("system", "tools", "output_config")
 MAX_TOKENS = ("max_tokens",)
@@ -41,6 +42,10 @@ ERROR_TYPES = {
     504: "timeout_error",
 }
 Block = dict[str, Any]
+
+
+def passes_through(values: Mapping[str, object]) -> bool:
+    return False
 
 
 def read_message(raw: bytes, index: int, image_tokens: int) -> Message:

@@ -35,6 +35,10 @@ class Dialect(Protocol):
         """The field that carries the history."""
 
     @property
+    def TAKES_TEXT(self) -> bool:
+        """A string in place of the list stands for one user message."""
+
+    @property
     def READS(self) -> frozenset[str]:
         """Fields of the body that Backscroll parses."""
 
@@ -49,6 +53,9 @@ class Dialect(Protocol):
     @property
     def KEEP_ALIVE(self) -> bytes:
         """An event of a stream that says nothing, framed."""
+
+    def passes_through(self, values: Mapping[str, object]) -> bool:
+        """By the fields of `READS`: the history is not in the request, so it is forwarded as it came."""
 
     def read_message(self, raw: bytes, index: int, image_tokens: int) -> Message:
         """Raises `InvalidRequest` naming the field."""

@@ -17,6 +17,7 @@ from shared.tokens.estimate import upper_bound
 NAME = "chat"
 PATH = "chat/completions"
 ITEMS = "messages"
+TAKES_TEXT = False
 READS = frozenset({"model", "stream", "max_tokens", "max_completion_tokens"})
 HEAD = ("tools", "functions", "response_format")
 MAX_TOKENS = ("max_completion_tokens", "max_tokens")
@@ -32,6 +33,10 @@ SPEAKERS: dict[str, Speaker] = {
 TEXT_TYPES = {"text", "input_text", "output_text"}
 IMAGE_TYPES = {"image_url", "input_image", "image"}
 REASONING_TYPES = {"thinking", "redacted_thinking", "reasoning"}
+
+
+def passes_through(values: Mapping[str, object]) -> bool:
+    return False
 
 
 def read_message(raw: bytes, index: int, image_tokens: int) -> Message:
