@@ -88,6 +88,12 @@ class Settings(BaseSettings):
     tok_per_char_other: float = Field(0.7, gt=0, description="Upper bound per ASCII letter or space.")
     msg_overhead_tokens: int = Field(8, ge=0, description="Upper bound of a template's cost per message.")
     image_tokens: int = Field(1024, ge=0, description="What an image counts.")
+    token_counter: Literal["auto", "vllm", "llamacpp", "tgi", "anthropic", "file", "bound"] = Field(
+        "auto", description="How prompts are counted; `auto`: by what the engine offers."
+    )
+    tokenizer_file: Path | None = Field(
+        None, description="A `tokenizer.json`, for engines that offer no way to count."
+    )
 
     # Recall and scoring.
     embed_url: str | None = Field(

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import httpx
 import structlog
 
-from shared.errors import DependencyUnavailable
+from shared.errors import BadAnswer, DependencyUnavailable
 from shared.tokens.adapters.port import PART, Adapter, Line, NotOfferedError
 from shared.tokens.cache import Generations
 from shared.tokens.prompt import Prompt
@@ -74,6 +74,9 @@ class EngineCounter:
         except NotOfferedError as refused:
             # It counts others: this one it refuses, for its length or its form. The bound decides.
             raise DependencyUnavailable(PART, str(refused)) from refused
+        except BadAnswer:
+            # This prompt, perhaps: others are asked all the same.
+            raise
         except DependencyUnavailable:
             self._down_until = time.monotonic() + HOLD_OFF_S
             self._picked.clear()

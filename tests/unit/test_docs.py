@@ -178,7 +178,9 @@ def test_headers_and_degradations_are_those_of_the_code() -> None:
     told = rows(section(TEXTS[README], "### What the response headers say"))
     assert {row[0].strip("`").lower() for row in told} == headers
     parts = {
-        p for text in code for p in re.findall(r'"(\w+_(?:unavailable|estimated|incomplete|refused))"', text)
+        p
+        for text in code
+        for p in re.findall(r'"(\w+_(?:unavailable|estimated|incomplete|refused|truncated))"', text)
     }
     listed = {row[2].strip("`") for row in rows(section(TEXTS[README], "## When a part is down"))}
     assert listed - {""} == parts - {"engine_unavailable", "dependency_unavailable"}

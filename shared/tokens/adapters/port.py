@@ -6,7 +6,7 @@ from typing import Any, Protocol
 import httpx
 import orjson
 
-from shared.errors import DependencyUnavailable
+from shared.errors import BadAnswer, DependencyUnavailable
 from shared.tokens.prompt import Prompt
 
 PART = "count_estimated"
@@ -60,7 +60,7 @@ class Line:
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise DependencyUnavailable(PART, f"/{path}: {type(error).__name__}") from error
         if reply.status_code in (408, 429) or (reply.status_code >= 500 and reply.status_code != 501):
-            raise DependencyUnavailable(PART, f"/{path}: status {reply.status_code}")
+            raise BadAnswer(PART, f"/{path}: status {reply.status_code}")
         if reply.status_code != 200:
             raise NotOfferedError(f"/{path}: status {reply.status_code}")
         return reply
