@@ -1,4 +1,4 @@
-"""`/v1/messages/count_tokens`: the engine's count where it has this endpoint, else an upper bound."""
+"""`/v1/messages/count_tokens`: the engine's count where it has this endpoint, else ours."""
 
 import orjson
 from starlette.requests import Request as HttpRequest
@@ -30,5 +30,5 @@ async def count_tokens(http: HttpRequest, engines: Engines, reader: Reader, max_
         too_long = reply.status in REFUSAL_STATUS and parse_overflow(body) is not None
         if reply.status not in ABSENT and not too_long:
             return Whole(body, reply.status, reply.headers)
-    bound = request.head_tokens + int(request.shape.tokens.sum())
-    return Whole(orjson.dumps({"input_tokens": bound}), 200, [("content-type", "application/json")])
+    tokens = await served.preparer.count(request)
+    return Whole(orjson.dumps({"input_tokens": tokens}), 200, [("content-type", "application/json")])
