@@ -48,6 +48,7 @@ class EngineCounter:
         self._counts: Generations[int] = Generations(COUNTS_KEPT)
         self._windows: dict[str, dict[str, int]] = {}
         self._listed: Listed | None = None
+        self._was_down = False
         self._asked_at = -FRESH_S
         self._down_until = 0.0
         self.generation = 0
@@ -111,11 +112,12 @@ class EngineCounter:
         listed = await listed_models(self._line)
         if listed is None:
             # The request itself will meet the engine next and report what is wrong with it.
-            self._listed = None
+            self._was_down = True
             return
-        if self._listed is None or _identity(listed) != _identity(self._listed):
+        other = self._listed is not None and _identity(listed) != _identity(self._listed)
+        if self._was_down or other:
             self._forget()
-        self._listed = listed
+        self._listed, self._was_down = listed, False
         lengths = {name: window for name, card in listed.items() if (window := card_window(card))}
         if lengths:
             self._windows["/v1/models"] = lengths
