@@ -20,7 +20,7 @@ from shared.bus.embedded import NatsServer
 from shared.errors import PermanentFault
 from shared.models.open import open_embedder, open_reranker
 from shared.service import serving
-from shared.settings import Settings
+from shared.settings import EngineSettings, Settings
 from shared.store import open_store
 
 log = structlog.get_logger(__name__)
@@ -52,7 +52,8 @@ async def standalone(settings: Settings) -> AsyncIterator[Running]:
             if "max_context" not in settings.model_fields_set:
                 settings = settings.model_copy(update={"max_context": DEMO_WINDOW})
             engine_port = await stack.enter_async_context(_demo_engine(settings))
-            settings = settings.model_copy(update={"engine_url": f"http://127.0.0.1:{engine_port}/v1"})
+            demo = EngineSettings(name="demo", url=f"http://127.0.0.1:{engine_port}/v1", chat_only=True)
+            settings = settings.model_copy(update={"engines": (demo,)})
         nats_url = str(settings.nats_url)
         engine_url = settings.engine_url or settings.engines[0].url
         differences = await provision(nats_url, settings)

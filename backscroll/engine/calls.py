@@ -33,7 +33,8 @@ def tool_calls(body: Mapping[str, Any]) -> list[ToolCall]:
     chosen = _chosen(body.get("tool_choice"), functions, question)
     if body.get("parallel_tool_calls") is False:
         chosen = chosen[:1]
-    return [ToolCall(f["name"], json.dumps(_arguments(f, question), ensure_ascii=False)) for f in chosen]
+    quoted = [a or b for a, b in QUOTED.findall(question)]
+    return [ToolCall(f["name"], _arguments(f, quoted, question)) for f in chosen]
 
 
 def _function(tool: object) -> dict[str, Any] | None:
@@ -51,9 +52,9 @@ def _chosen(choice: object, functions: Sequence[dict[str, Any]], question: str) 
     return named or (list(functions[:1]) if choice == "required" else [])
 
 
-def _arguments(function: Mapping[str, Any], question: str) -> dict[str, str]:
-    """What the question quotes, in order, for the text parameters; without quotes the whole question."""
+def _arguments(function: Mapping[str, Any], quoted: list[str], question: str) -> str:
+    """The next quotes of the question for the text parameters; without any left the whole question."""
     properties = (function.get("parameters") or {}).get("properties") or {}
     texts = [name for name, schema in properties.items() if (schema or {}).get("type") == "string"]
-    quoted = [a or b for a, b in QUOTED.findall(question)] or [question]
-    return dict(zip(texts, quoted, strict=False))
+    values = {name: quoted.pop(0) if quoted else question for name in texts}
+    return json.dumps(values, ensure_ascii=False)

@@ -10,8 +10,11 @@ from typing import Any
 import orjson
 import structlog
 
+from services.gateway.dialects import chat
+from services.gateway.dialects.base import Dialect
 from services.gateway.engine import Engine
 from services.gateway.prepare import Preparer
+from services.gateway.templates import LENIENT, Template
 from shared.errors import EngineUnavailable, ModelNotFound
 
 log = structlog.get_logger(__name__)
@@ -26,6 +29,10 @@ class Served:
     models: tuple[str, ...] = ()
     """Names, `*` for any characters; empty: every model that no other engine names."""
     chat_only: bool = False
+    template: Template = LENIENT
+
+    def translates(self, dialect: Dialect) -> bool:
+        return self.chat_only and dialect.NAME != chat.NAME
 
 
 class Engines:

@@ -20,6 +20,8 @@ from services.gateway.prepared import Prepared
 from services.gateway.record import make_record, new_record_id
 from services.gateway.request import Request
 from services.gateway.respond import Passing, Whole, error_event
+from services.gateway.translate.reply import for_chat, translated
+from services.gateway.translate.translation import PATH, Translation
 from shared.bus import Bus
 from shared.errors import DependencyUnavailable, EngineUnavailable
 from shared.telemetry import ENGINE_STREAM_ERRORS, REQUESTS
@@ -43,19 +45,33 @@ class Exchange:
     first_token_s: float | None = None
 
     async def send(self, headers: Pairs) -> Reply:
-        """Forward; once more, smaller, where the engine refuses the prompt as too long."""
-        reply, refusal = await opening(await self._forward(headers))
-        overflow = parse_overflow(refusal) if refusal and self.retry_on_overfit else None
-        if overflow is None:
+        """Forward; once more, smaller, where the engine refuses the prompt as too long.
+
+        Raises `ContextLengthExceeded` where it refuses the smaller one too.
+        """
+        reply, overflow = await self._tried(headers)
+        if overflow is None or not self.retry_on_overfit:
             return reply
         await reply.close()
         self.prepared = await self._shrink(overflow)
-        return await self._forward(headers)
+        reply, overflow = await self._tried(headers)
+        if overflow is None:
+            return reply
+        await reply.close()
+        raise self.served.preparer.give_up(self.request, self.prepared, overflow)
+
+    async def _tried(self, headers: Pairs) -> tuple[Reply, Overflow | None]:
+        reply, refusal = await opening(await self._forward(headers))
+        return reply, parse_overflow(refusal) if refusal else None
 
     async def _forward(self, headers: Pairs) -> Reply:
         with self.prepared.stage("forward"):
-            path = self.request.dialect.PATH
-            return await self.served.engine.send("POST", path, headers, self.prepared.body)
+            dialect, body = self.request.dialect, self.prepared.body
+            if not self.served.translates(dialect):
+                return await self.served.engine.send("POST", dialect.PATH, headers, body)
+            translation = Translation(dialect.NAME, body, self.served.template)
+            sent, engine = for_chat(headers), self.served.engine
+            return translated(await engine.send("POST", PATH, sent, translation.body), translation)
 
     async def _shrink(self, overflow: Overflow) -> Prepared:
         log.warning("engine refused a prompt that was to fit", window=overflow.window, told=overflow.tokens)
