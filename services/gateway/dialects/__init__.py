@@ -1,9 +1,9 @@
 """A dialect is one small module: read the body into the conversation, write it back, shape an error."""
 
-from services.gateway.dialects import anthropic, chat
+from services.gateway.dialects import anthropic, chat, responses
 from services.gateway.dialects.base import Dialect
 
-DIALECTS: tuple[Dialect, ...] = (chat, anthropic)
+DIALECTS: tuple[Dialect, ...] = (chat, anthropic, responses)
 
 
 def dialect_of(path: str) -> Dialect:
