@@ -20,12 +20,10 @@ from services.gateway.dialects.blocks import (
     parts_of,
     text_slot,
 )
-from services.gateway.dialects.chat import error_body
+from services.gateway.dialects.chat import error_body as error_body
 from shared.conversation.message import Call, Message, PartKind, Speaker
 from shared.errors import InvalidRequest
 from shared.prompt.render import Edit
-
-__all__ = ["error_body"]
 
 NAME = "responses"
 PATH = "responses"
