@@ -30,6 +30,7 @@ def _running() -> Iterator[tuple[int, Ports]]:
         ours, theirs = processes.Pipe()
         process = processes.Process(target=run, args=(theirs, *arguments), daemon=True)
         process.start()
+        theirs.close()  # so that reading ends where the process does
         if not ours.poll(START_S):
             raise TimeoutError(f"{run.__name__} did not start")
         return process, ours, ours.recv()
