@@ -5,6 +5,7 @@ The engine is the demo engine's own: its tokenizer counts, and it refuses what a
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 import orjson
@@ -15,6 +16,7 @@ from services.assembler.case import Policy as AssemblerPolicy
 from services.chunker.chunk import Limits as ChunkLimits
 from services.chunker.chunk import chunk_message
 from services.gateway.dialects import chat
+from services.gateway.dialects.base import Dialect
 from services.gateway.prepare import Preparer
 from services.gateway.prepared import Policy, Prepared
 from services.gateway.request import Reader, Request
@@ -28,11 +30,13 @@ from shared.contracts.rpc import Assemble, Assembled, ChunkRef, Rerank, Reranked
 from shared.conversation.facts import FactsCache, Weights
 from shared.errors import DependencyUnavailable
 from shared.prompt.budget import limits_of
+from shared.prompt.toolresult import ToolPolicies
 from shared.settings import Settings
 from shared.store.port import IndexedMessage, Origin
 from shared.text.terms import document_terms
 from shared.tokens.estimate import Coefficients
 from shared.tokens.prompt import Prompt
+from tests.support.as_chat import as_chat
 from tests.support.hashing import HashingEmbedder, LexicalReranker
 from tests.support.memory_store import MemoryStore
 
@@ -139,7 +143,9 @@ class DirectCounter:
         if self.blind:
             return None
         self.counted += 1
-        body: dict[str, Any] = {"messages": [orjson.loads(m) for m in prompt.messages]}
+        chats = prompt.dialect == chat.NAME
+        read = [orjson.loads(m) for m in prompt.messages] if chats else as_chat(prompt.messages)
+        body: dict[str, Any] = {"messages": read}
         if "tools" in prompt.fields:
             body["tools"] = orjson.loads(prompt.fields["tools"])
         return len(self.engine.count(body))
@@ -152,7 +158,13 @@ class Pipeline:
     """Clients' requests in, prompts out; the clock moves a second a request."""
 
     def __init__(
-        self, window: int, tenant: str = "default", template: Template = LENIENT, **changed: Any
+        self,
+        window: int,
+        tenant: str = "default",
+        template: Template = LENIENT,
+        dialect: Dialect = chat,
+        tools: ToolPolicies = MappingProxyType({}),
+        **changed: Any,
     ) -> None:
         self.settings = Settings(max_context=window, embed_wait_s=0.05, **changed)
         self.engine = Engine(window, keep_seen=100_000)
@@ -161,6 +173,8 @@ class Pipeline:
         self.state = MemoryState()
         self.tenant = tenant
         self.template = template
+        self.tools = tools
+        self.dialect = dialect
         self.now = 1_000_000.0
         self.restart()
 
@@ -176,6 +190,7 @@ class Pipeline:
             clamp_margin_tokens=self.settings.clamp_margin_tokens,
             clamp_margin_div=self.settings.clamp_margin_div,
             template=self.template,
+            tools=self.tools,
         )
         tips = Tips(self.state, self.settings.max_sessions)  # type: ignore[arg-type]
         self.preparer = Preparer(self.bus, tips, self.counter, policy, self._clock)  # type: ignore[arg-type]
@@ -191,19 +206,19 @@ class Pipeline:
     async def prepare(self, messages: list[dict[str, Any]], session: str = "s", **fields: Any) -> Prepared:
         """Raises what the gateway would answer with an error."""
         self.now += 1.0
-        raw = orjson.dumps({"model": "demo", "messages": messages, **fields})
-        prepared = await self.preparer.prepare(Request(raw, self.reader, chat), session)
+        raw = orjson.dumps({"model": "demo", self.dialect.ITEMS: messages, **fields})
+        prepared = await self.preparer.prepare(Request(raw, self.reader, self.dialect), session)
         await self.preparer.settle()
         return prepared
 
     async def ask(self, messages: list[dict[str, Any]], session: str = "s", **fields: Any) -> Prepared:
-        """Prepare and let the engine answer; raises `Refusal` where the engine refuses."""
+        """Prepare and let the engine answer, which speaks chat; raises `Refusal` where it refuses."""
         prepared = await self.prepare(messages, session, **fields)
         self.engine.complete(orjson.loads(prepared.body))
         return prepared
 
 
-def sent(prepared: Prepared) -> list[dict[str, Any]]:
+def sent(prepared: Prepared, items: str = "messages") -> list[dict[str, Any]]:
     """The messages that the engine got."""
-    messages: list[dict[str, Any]] = orjson.loads(prepared.body)["messages"]
+    messages: list[dict[str, Any]] = orjson.loads(prepared.body)[items]
     return messages
