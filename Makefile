@@ -1,7 +1,7 @@
 PY ?= python3
 BIN := .venv/bin
 
-.PHONY: setup demo test lint bench lock
+.PHONY: setup demo test lint bench soak lock
 
 setup: .venv/.ready  ## a virtual environment with exactly what requirements.lock names
 
@@ -25,6 +25,9 @@ lint: setup
 
 bench: setup  ## time in each stage of the hot path
 	$(BIN)/python -m evals.bench
+
+soak: setup  ## 20,000 generated requests of all dialects against engines that refuse: 0 may go wrong
+	$(BIN)/python -m evals.soak --requests 20000 --seed 1
 
 lock:  ## resolve the ranges of pyproject.toml anew
 	$(BIN)/pip-compile --quiet --extra dev --strip-extras --no-emit-index-url --no-emit-find-links --no-emit-options --no-header -o requirements.lock pyproject.toml

@@ -21,6 +21,8 @@ from shared.telemetry import configure_logging
 
 WINDOWS = (2048, 3072, 4096, 6144, 8192, 12_288, 16_384, 24_576, 32_768)
 KEPT_FAILURES = 20
+SAY_EVERY = 500
+"""Requests between two lines of progress where no bar can be drawn."""
 TIMEOUT = httpx.Timeout(180, connect=10)
 console = Console()
 
@@ -60,6 +62,8 @@ async def soak(
                 async for tally in play.run(requests, at_once, only):
                     failed = f"soaking, {len(tally.failures)} wrong"
                     progress.update(task, completed=tally.requests, description=failed)
+                    if not console.is_terminal and tally.requests % SAY_EVERY == 0:
+                        console.print(f"{tally.requests:,} requests, {len(tally.failures)} wrong")
             return play.tally
 
 

@@ -5,7 +5,7 @@ import hashlib
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from starlette.applications import Starlette
@@ -19,6 +19,9 @@ from backscroll.engine.limits import Refusal
 from shared.service import serving
 from shared.settings import EngineSettings
 
+Kind = Literal["plain", "strict", "blind"]
+KINDS: tuple[Kind, ...] = ("plain", "strict", "blind")
+"""Takes any valid history; has the strictest of templates; counts for nobody."""
 DIM = 64
 
 
@@ -50,25 +53,29 @@ class Target:
 
     model: str
     window: int
-    strict: bool
+    kind: Kind
     engine: KeepingEngine
 
 
 @asynccontextmanager
 async def engines(windows: tuple[int, ...]) -> AsyncIterator[tuple[list[Target], tuple[EngineSettings, ...]]]:
-    """Two of each window: one takes any valid history, one has the strictest of templates."""
+    """Three of each window."""
     async with AsyncExitStack() as stack:
         targets: list[Target] = []
         settings: list[EngineSettings] = []
         for window in windows:
-            for strict in (False, True):
-                model = f"w{window}{'-strict' if strict else ''}"
+            for kind in KINDS:
+                model, strict = f"w{window}-{kind}", kind == "strict"
                 engine = KeepingEngine(window, model, strict=strict)
                 engine.refused = []
                 app = create_engine(window, model)
                 app.state.engine = engine
+                if kind == "blind":
+                    app.router.routes = [
+                        r for r in app.router.routes if getattr(r, "path", "") != "/tokenize"
+                    ]
                 port = await stack.enter_async_context(serving(app, "127.0.0.1", 0))
-                targets.append(Target(model, window, strict, engine))
+                targets.append(Target(model, window, kind, engine))
                 settings.append(
                     EngineSettings(
                         name=model,

@@ -110,7 +110,7 @@ class Play:
 
     def _wrong_mode(self, target: Target, mode: str, asked: Asked) -> str | None:
         """Judged where the engine's own count of the request as it came is at hand."""
-        if asked.dialect != "chat" or target.strict:
+        if asked.dialect != "chat" or target.kind != "plain":
             return None
         window = target.window
         limit = window - SLACK - min(asked.body.get("max_tokens") or window // 32, window // 8)
