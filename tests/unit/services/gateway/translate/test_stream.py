@@ -7,7 +7,7 @@ from typing import Any
 import anthropic
 import orjson
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from services.gateway.dialects import anthropic as anthropic_dialect
@@ -210,6 +210,7 @@ pieces = st.lists(st.text(min_size=1, max_size=5), max_size=6)
 
 
 @both
+@settings(max_examples=40)
 @given(
     said=pieces,
     arguments=st.lists(st.dictionaries(st.text(max_size=3), st.text(max_size=9)), max_size=3),
