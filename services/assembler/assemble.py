@@ -98,9 +98,12 @@ async def _rebuild(
     plan = plan.model_copy(update={"reasons": reasons, "drift": verdict.lines() if verdict else {}})
     room = min(case.budget.memory, case.budget.usable - placement.tokens)
     budget = int(room / case.request.ratio) - FRAME_TOKENS
-    if budget <= 0 or not has_outside(case.history, layout):
+    # A task that this very plan cuts is no longer inside, and where it is cut the gateway decides.
+    cut = {allowance.position for allowance in placement.allowances}
+    inside = layout.model_copy(update={"pinned": tuple(p for p in layout.pinned if p not in cut)})
+    if budget <= 0 or not has_outside(case.history, inside):
         return Assembled(plan=plan)
-    query = recall_query(case, layout, budget=budget, with_block=False, verdict=verdict)
+    query = recall_query(case, inside, budget=budget, with_block=False, verdict=verdict)
     try:
         found = await recall.retrieve(query)
     except DependencyUnavailable as down:
