@@ -1,6 +1,5 @@
 """OpenAI Chat Completions."""
 
-import hashlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -8,11 +7,11 @@ import orjson
 
 from services.gateway.body import load
 from services.gateway.dialects.base import Usage, integer
+from services.gateway.dialects.blocks import hidden_tokens, opaque_part
 from shared.conversation.message import Call, Message, Part, PartKind, Speaker, unit_parts
 from shared.errors import InvalidRequest
 from shared.prompt.cut import apply_cuts
 from shared.prompt.render import Edit
-from shared.tokens.estimate import upper_bound
 
 NAME = "chat"
 PATH = "chat/completions"
@@ -31,7 +30,6 @@ SPEAKERS: dict[str, Speaker] = {
     "function": "tool",
 }
 TEXT_TYPES = {"text", "input_text", "output_text"}
-IMAGE_TYPES = {"image_url", "input_image", "image"}
 REASONING_TYPES = {"thinking", "redacted_thinking", "reasoning"}
 
 
@@ -63,6 +61,7 @@ def read_message(raw: bytes, index: int, image_tokens: int) -> Message:
         calls=_calls(value, where),
         name=name,
         answers=answers,
+        hidden_tokens=_reasoning_tokens(value),
     )
 
 
@@ -91,15 +90,16 @@ def _parts(content: object, kind: PartKind, where: str, image_tokens: int) -> tu
                 raise InvalidRequest(f"'{where}[{i}].text' must be a string.", f"{where}[{i}].text")
             parts.append(Part(kind, text=item["text"]))
         elif item["type"] not in REASONING_TYPES:
-            parts.append(_opaque(item, image_tokens))
+            parts.append(opaque_part(item, image_tokens))
     return tuple(p for p in parts if p.text or p.kind is PartKind.OPAQUE)
 
 
-def _opaque(item: dict[str, Any], image_tokens: int) -> Part:
-    kept = {key: value for key, value in item.items() if key != "cache_control"}
-    data = orjson.dumps(kept, option=orjson.OPT_SORT_KEYS)
-    tokens = image_tokens if item["type"] in IMAGE_TYPES else upper_bound(data.decode())
-    return Part(PartKind.OPAQUE, digest=hashlib.blake2b(data, digest_size=16).hexdigest(), tokens=tokens)
+def _reasoning_tokens(value: dict[str, Any]) -> int:
+    """Upper bound of reasoning that is sent back: some templates put it into the prompt."""
+    content = value.get("content")
+    blocks = [b for b in content if b.get("type") in REASONING_TYPES] if isinstance(content, list) else []
+    told = [value.get("reasoning_content"), value.get("reasoning"), *(b.get("thinking") for b in blocks)]
+    return hidden_tokens(told)
 
 
 def _calls(value: dict[str, Any], where: str) -> tuple[Call, ...]:

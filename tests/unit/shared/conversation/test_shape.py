@@ -119,3 +119,18 @@ def test_a_user_who_says_nothing_begins_no_turn() -> None:
     image = [{"type": "image_url", "image_url": {"url": "data:,"}}]
     said = [user("q"), user(""), call("c1"), result("c1"), user(image), user([])]
     assert shape(said).turns.tolist() == [1, 1, 1, 1, 2, 2]
+
+
+def test_reasoning_that_is_sent_back_costs_but_has_no_address() -> None:
+    plain = {"role": "assistant", "content": "yes"}
+    reasoned = {**plain, "reasoning_content": "hm " * 200}
+    one, other = shape([user("a"), plain]), shape([user("a"), reasoned])
+    assert one.addresses == other.addresses
+    assert other.tokens[1] > one.tokens[1] + 300
+
+
+def test_nothing_begins_between_a_call_and_its_result() -> None:
+    found = shape([user("1"), call("a"), user("hurry"), call("b"), result("b"), result("a"), user("2")])
+    assert found.turns.tolist() == [1, 1, 1, 1, 1, 1, 2]
+    assert found.steps.tolist() == [0, 1, 1, 1, 1, 1, 0]
+    assert found.tools == {4: ("f",), 5: ("f",)}
