@@ -24,6 +24,8 @@ class Facts:
     units: int
     tokens: int
     """Upper bound, overhead included."""
+    least: int
+    """What of these is no text, and stays where all texts are cut."""
     empty: bool
     """Nothing is said, shown or called."""
 
@@ -36,23 +38,29 @@ class Weights:
     overhead: int
 
 
-def message_tokens(message: Message, weights: Weights) -> int:
-    texts = sum(upper_bound(p.text, weights.coefficients) for p in message.parts if p.text)
+def text_tokens(message: Message, weights: Weights) -> int:
+    return sum(upper_bound(p.text, weights.coefficients) for p in message.parts if p.text)
+
+
+def other_tokens(message: Message, weights: Weights) -> int:
+    """Images, calls, what is hidden, and the message's own overhead."""
     opaque = sum(p.tokens for p in message.parts if p.kind is PartKind.OPAQUE)
     calls = sum(
         upper_bound(c.name + c.arguments, weights.coefficients) + weights.overhead for c in message.calls
     )
-    return texts + opaque + calls + message.hidden_tokens + weights.overhead
+    return opaque + calls + message.hidden_tokens + weights.overhead
 
 
 def facts_of(message: Message, key: bytes, weights: Weights) -> Facts:
+    least = other_tokens(message, weights)
     return Facts(
         role=ROLE_CODES[message.role],
         address=address(key, canonical(message)),
         answers=message.answers,
         calls=tuple((c.id, c.name) for c in message.calls),
         units=len(unit_parts(message)),
-        tokens=message_tokens(message, weights),
+        tokens=text_tokens(message, weights) + least,
+        least=least,
         empty=not (message.parts or message.calls),
     )
 

@@ -20,6 +20,7 @@ RECORD = np.dtype(
         ("step", "<u4"),
         ("units", "<u2"),
         ("tokens", "<u4"),
+        ("least", "<u4"),
     ]
 )
 
@@ -38,7 +39,8 @@ class History:
     `steps` numbers the steps inside a turn: 0 is the user message and what follows it up to the first
     assistant message, each assistant message begins the next. Between a call and its result nothing
     begins. `units` is the number of structural units of the message. `tokens` are estimated engine
-    tokens of the whole message, its overhead and what stands before it without an address included.
+    tokens of the whole message, its overhead and what stands before it without an address included;
+    `least` is what of these no cut can take away: all that is not the message's text.
     """
 
     addresses: bytes
@@ -47,6 +49,7 @@ class History:
     steps: npt.NDArray[np.uint32]
     units: npt.NDArray[np.uint16]
     tokens: npt.NDArray[np.uint32]
+    least: npt.NDArray[np.uint32]
 
     def __len__(self) -> int:
         return len(self.roles)
@@ -68,7 +71,7 @@ class History:
     def pack(self) -> bytes:
         packed = np.empty(len(self), dtype=RECORD)
         packed["role"], packed["turn"], packed["step"] = self.roles, self.turns, self.steps
-        packed["units"], packed["tokens"] = self.units, self.tokens
+        packed["units"], packed["tokens"], packed["least"] = self.units, self.tokens, self.least
         raw = packed.view(np.uint8).reshape(len(self), RECORD.itemsize)
         raw[:, :SIZE] = np.frombuffer(self.addresses, dtype=np.uint8).reshape(len(self), SIZE)
         return raw.tobytes()
@@ -84,4 +87,5 @@ class History:
             steps=packed["step"].copy(),
             units=packed["units"].copy(),
             tokens=packed["tokens"].copy(),
+            least=packed["least"].copy(),
         )

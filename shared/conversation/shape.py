@@ -39,6 +39,8 @@ class Shape:
     units: npt.NDArray[np.uint16]
     tokens: npt.NDArray[np.uint32]
     """Upper bounds."""
+    least: npt.NDArray[np.uint32]
+    """Of these, what stays where every text is cut."""
 
     def __len__(self) -> int:
         return len(self.bodies)
@@ -50,12 +52,14 @@ class Shape:
     def history(self, ratio: float) -> History:
         """The packed form, its tokens scaled from the upper bound to engine tokens."""
         scaled = np.ceil(self.tokens * ratio).astype(np.uint32)
-        return History(self.packed_addresses, self.roles, self.turns, self.steps, self.units, scaled)
+        least = np.ceil(self.least * ratio).astype(np.uint32)
+        return History(self.packed_addresses, self.roles, self.turns, self.steps, self.units, scaled, least)
 
 
 def shape_of(facts: list[Facts], key: bytes) -> Shape:
     roles = np.array([f.role for f in facts], dtype=np.int8)
     tokens = np.array([f.tokens for f in facts], dtype=np.int64)
+    least = np.array([f.least if f.role >= 0 else f.tokens for f in facts], dtype=np.int64)
     bodies = np.flatnonzero(roles >= 0)
     others = np.flatnonzero(roles != SYSTEM)
     head = int(others[0]) if len(others) else len(facts)
@@ -79,10 +83,16 @@ def shape_of(facts: list[Facts], key: bytes) -> Shape:
         turns=turns.astype(np.uint32),
         steps=_steps(runs, turns, inside).astype(np.uint32),
         units=np.array([f.units for f in positions], dtype=np.uint16),
-        tokens=np.add.reduceat(tokens, firsts[:-1]).astype(np.uint32)
-        if len(bodies)
-        else np.zeros(0, np.uint32),
+        tokens=_by_position(tokens, firsts),
+        least=_by_position(least, firsts),
     )
+
+
+def _by_position(amounts: npt.NDArray[np.int64], firsts: npt.NDArray[np.int64]) -> npt.NDArray[np.uint32]:
+    """Each position's sum, what is attached to it included."""
+    if len(firsts) < 2:
+        return np.zeros(0, np.uint32)
+    return np.add.reduceat(amounts, firsts[:-1]).astype(np.uint32)
 
 
 def _runs(roles: npt.NDArray[np.int8]) -> npt.NDArray[np.bool_]:

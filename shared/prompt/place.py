@@ -13,7 +13,7 @@ from shared.conversation.history import History, RoleCode
 from shared.prompt.budget import Budget
 from shared.prompt.plan import FRAME_TOKENS, Allowance, Cut, Excerpt, Layout, Patch
 from shared.prompt.state import Tip
-from shared.prompt.window import Tokens, Window, recent_window, step_starts, window_cost
+from shared.prompt.window import Tokens, Window, recent_window, step_starts, task_cost, window_cost
 
 CUT_MARGIN_TOKENS = 24
 """What the line that stands in place of a cut text costs at most."""
@@ -74,13 +74,16 @@ def evict(history: History, tip: Tip | None, budget: Budget, ratio: float) -> Pl
     cuts = tip.layout.cuts if tip else ()
     tokens = tokens_after_cuts(history, cuts, ratio)
     window = recent_window(history, tokens, budget.recent, budget.task)
-    pinned = tuple(p for p in window.pinned if int(tokens[p]) > budget.task)
-    allowances = [Allowance(p, budget.task) for p in pinned]
+    # Images cannot be cut: a task that leaves no room for the work on it is not pinned.
+    pinned = tuple(p for p in window.pinned if int(history.least[p]) <= budget.usable // 2)
+    window = Window(window.start, pinned)
+    costs = {p: task_cost(history, tokens, p, budget.task) for p in pinned}
+    allowances = [Allowance(p, cost) for p, cost in costs.items() if int(tokens[p]) > cost]
     task = window_cost(history, tokens, window, budget.task) - int(tokens[window.start :].sum())
     room = budget.usable - budget.memory_min - task
     last = window.start
     if int(tokens[last:].sum()) > room and last == int(step_starts(history)[-1]):
-        allowances += share_out(range(last, len(history)), tokens, room)
+        allowances += share_out(range(last, len(history)), tokens, history.least, room)
     allowed = {a.position: a.tokens for a in allowances}
     kept = tuple(c for c in cuts if c.position >= window.start or c.position in window.pinned)
     cost = sum(
@@ -90,17 +93,23 @@ def evict(history: History, tip: Tip | None, budget: Budget, ratio: float) -> Pl
     return Placement(window, tuple(allowances), tuple(c for c in kept if c.position not in allowed), cost)
 
 
-def share_out(positions: range, tokens: Tokens, room: int) -> list[Allowance]:
-    """One level for all that is above it, so that together they fit the room: the longest give way."""
-    sizes = sorted(int(tokens[p]) for p in positions)
-    level, left = room, room
-    for taken, size in enumerate(sizes):
-        level = left // (len(sizes) - taken)
-        if size > level:
-            break
-        left -= size
-    level = max(level - CUT_MARGIN_TOKENS, SMALLEST_STEP_TOKENS)
-    return [Allowance(p, level) for p in positions if int(tokens[p]) > level]
+def share_out(positions: range, tokens: Tokens, least: npt.NDArray[np.uint32], room: int) -> list[Allowance]:
+    """One level for all that is above it, so that together they fit the room: the longest give way.
+
+    What is no text gives nothing; the texts beside it give the more.
+    """
+    sizes = tokens[positions.start : positions.stop]
+    floors = np.minimum(sizes, least[positions.start : positions.stop].astype(np.int64))
+    low, high = 0, max(room, 0)
+    while low < high:
+        level = (low + high + 1) // 2
+        if int(np.minimum(sizes, np.maximum(floors, level)).sum()) <= room:
+            low = level
+        else:
+            high = level - 1
+    level = max(low - CUT_MARGIN_TOKENS, SMALLEST_STEP_TOKENS)
+    allowed = np.maximum(floors, level)
+    return [Allowance(positions[i], int(allowed[i])) for i in np.flatnonzero(sizes > allowed).tolist()]
 
 
 def anchor_of(roles: npt.NDArray[np.uint8], layout: Layout) -> int | None:

@@ -49,8 +49,13 @@ def window_at(history: History, start: int) -> Window:
     return Window(start, () if task is None else (task,))
 
 
+def task_cost(history: History, tokens: Tokens, position: int, task_cap: int) -> int:
+    """A pinned task is cut to the cap, as far as it is text."""
+    return min(int(tokens[position]), max(task_cap, int(history.least[position])))
+
+
 def window_cost(history: History, tokens: Tokens, window: Window, task_cap: int) -> int:
-    pinned = sum(min(int(tokens[p]), task_cap) for p in window.pinned)
+    pinned = sum(task_cost(history, tokens, p, task_cap) for p in window.pinned)
     return pinned + int(tokens[window.start :].sum())
 
 

@@ -11,6 +11,7 @@ HISTORY = History(
     steps=np.zeros(8, np.uint32),
     units=np.ones(8, np.uint16),
     tokens=np.arange(8, dtype=np.uint32),
+    least=np.zeros(8, dtype=np.uint32),
 )
 
 

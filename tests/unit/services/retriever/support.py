@@ -45,6 +45,7 @@ class Talk:
             steps=np.zeros(count, dtype=np.uint32),
             units=np.ones(count, dtype=np.uint16),
             tokens=np.array([upper_bound(text) + 8 for _, text in self.messages], dtype=np.uint32),
+            least=np.zeros(count, dtype=np.uint32),
         )
 
     def indexed(self, position: int, vector: Vector | None = None) -> IndexedMessage:

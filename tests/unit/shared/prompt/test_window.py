@@ -27,6 +27,7 @@ def history(*messages: tuple[int, int]) -> History:
         steps=np.array(steps, dtype=np.uint32),
         units=np.ones(n, dtype=np.uint16),
         tokens=np.array([t for _, t in messages], dtype=np.uint32),
+        least=np.zeros(n, dtype=np.uint32),
     )
 
 
