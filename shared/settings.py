@@ -88,6 +88,9 @@ class Settings(BaseSettings):
     tok_per_char_other: float = Field(0.7, gt=0, description="Upper bound per ASCII letter or space.")
     msg_overhead_tokens: int = Field(8, ge=0, description="Upper bound of a template's cost per message.")
     image_tokens: int = Field(1024, ge=0, description="What an image counts.")
+    tool_policies: Path | None = Field(
+        None, description="TOML file that says how results of tools give way; unset: their tail stays."
+    )
     token_counter: Literal["auto", "vllm", "llamacpp", "tgi", "anthropic", "file", "bound"] = Field(
         "auto", description="How prompts are counted; `auto`: by what the engine offers."
     )

@@ -21,15 +21,13 @@ def inside_bits(history: History, layout: Layout) -> bytes:
 def inside_ranges(history: History, layout: Layout, *, with_block: bool) -> tuple[Excerpt, ...]:
     """The ranges that stand in the prompt out of messages that do not stand there whole."""
     ranges: list[Excerpt] = []
-    starts: dict[int, dict[int, int]] = {}
-    for cut in layout.cuts:
-        starts.setdefault(cut.position, {})[cut.unit] = cut.end
-    for position, ends in starts.items():
-        if position < len(history):
-            ranges += [
-                Excerpt(position, unit, ends.get(unit, 0), WHOLE, "", 0)
-                for unit in range(int(history.units[position]))
-            ]
+    cuts = {(cut.position, cut.unit): cut for cut in layout.cuts}
+    for position in dict.fromkeys(cut.position for cut in layout.cuts if cut.position < len(history)):
+        for unit in range(int(history.units[position])):
+            cut = cuts.get((position, unit))
+            if cut and cut.start:
+                ranges.append(Excerpt(position, unit, 0, cut.start, "", 0))
+            ranges.append(Excerpt(position, unit, cut.end if cut else 0, WHOLE, "", 0))
     if with_block:
         ranges += layout.block
         ranges += [e for patch in layout.patches for e in patch.excerpts]

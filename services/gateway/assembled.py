@@ -27,7 +27,6 @@ from shared.prompt.render import Rendered, render
 from shared.prompt.state import Tip
 from shared.telemetry import EXCERPTS_DROPPED
 from shared.tokens.counter import EngineCounter
-from shared.tokens.estimate import Coefficients
 
 FIRST_POLL_S = 0.02
 LAST_POLL_S = 0.5
@@ -105,7 +104,7 @@ class Assembly:
         if done.parent is not None:
             return done.parent.ratio
         placement = evict(request.shape.history(1.0), None, self._budget(request, done, 1.0), 1.0)
-        layout = resolve(request, placement.layout(), placement.allowances, 1.0, self._policy.coefficients)
+        layout = resolve(request, placement.layout(), placement.allowances, 1.0, self._policy)
         _, sent = rendered(request, layout, self._policy.template)
         with done.stage("count"):
             return await self.measure.sample_ratio(request, layout, sent)
@@ -124,7 +123,7 @@ class Assembly:
                 plan = local_plan(history, done.parent, budget, ratio, self._clock(), down.part)
         for part in plan.degraded:
             done.degrade(part)
-        layout = resolve(request, plan.layout, plan.allowances, ratio, self._policy.coefficients)
+        layout = resolve(request, plan.layout, plan.allowances, ratio, self._policy)
         return plan, await self._draft(request, done, layout)
 
     async def _ask(
@@ -172,6 +171,7 @@ class Assembly:
 
     async def _converge(self, request: Request, done: Prepared, plan: Plan, draft: Draft) -> Draft:
         """Give way until it fits; counted by the ratio on the way, by the engine where that says yes."""
+        lesson = self.measure.lesson(request)
         worth = {(c[0], c[1], c[3]): float(c[11]) for c in plan.candidates}
         smaller = shrinkings(
             draft.layout,
@@ -179,7 +179,8 @@ class Assembly:
             request.units,
             lambda position, unit, start: worth.get((position, unit, start), float(position)),
             self._policy.coefficients,
-            least_tokens=max(done.limit - request.head_tokens, 0) // 2,
+            least_tokens=max(int(done.limit / lesson.bound.scale()) - request.head_tokens, 0) // 2,
+            policies=self._policy.tools,
         )
         ratio = draft.measured.tokens / max(draft.measured.bound, 1)
         layout = draft.layout
@@ -190,7 +191,8 @@ class Assembly:
                 if draft.measured.tokens <= done.limit:
                     return draft
         draft = await self._draft(request, done, layout)
-        if draft.measured.tokens <= done.limit or done.last_resort:
+        if draft.measured.tokens <= done.limit or done.last_resort or lesson.bound.guess > 1.0:
+            # After a refusal our counts are a guess: the engine alone knows whether the smallest fits.
             return draft
         raise ContextLengthExceeded(
             f"This model's maximum context length is {done.window} tokens. The system prompt, the tools "
@@ -236,14 +238,15 @@ def resolve(
     layout: Layout,
     allowances: tuple[Allowance, ...],
     ratio: float,
-    coefficients: Coefficients,
+    policy: Policy,
 ) -> Layout:
     """Turns what a message may cost into ranges of its texts, which then stay."""
     cuts: list[Cut] = list(layout.cuts)
     for position, tokens in allowances:
         bound = int(request.shape.tokens[position])
         allowed = int(tokens / ratio)
-        cuts += cut_to(position, request.units(position), bound, allowed, coefficients)
+        units = request.units(position)
+        cuts += cut_to(position, units, bound, allowed, policy.coefficients, policy.tools)
     return layout.model_copy(update={"cuts": tuple(sorted(cuts))})
 
 

@@ -4,6 +4,7 @@ import os
 import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 
 import httpx
 from starlette.applications import Starlette
@@ -20,13 +21,15 @@ from services.gateway.prepared import Policy
 from services.gateway.request import Reader
 from services.gateway.templates import Template
 from services.gateway.tips import Tips
+from services.gateway.toolpolicies import read_policies
+from services.gateway.translate.translation import chat_prompt
 from shared.bus import Bus
 from shared.conversation.facts import FactsCache, Weights
 from shared.errors import PermanentFault
 from shared.prompt.budget import limits_of
 from shared.settings import EngineSettings, Settings
-from shared.tokens.counter import EngineCounter
 from shared.tokens.estimate import Coefficients
+from shared.tokens.open import open_counter
 
 CONNECTIONS = httpx.Limits(max_connections=None, max_keepalive_connections=64, keepalive_expiry=60)
 CONNECT_S = 10.0
@@ -106,6 +109,7 @@ def policy_of(settings: Settings, coefficients: Coefficients, engine: EngineSett
         clamp_margin_tokens=settings.clamp_margin_tokens,
         clamp_margin_div=settings.clamp_margin_div,
         template=Template(engine.strict_alternation, engine.developer_role, engine.tool_ids),
+        tools=read_policies(settings.tool_policies),
     )
 
 
@@ -118,10 +122,13 @@ def serve(
     policy: Policy,
 ) -> Served:
     patience = Patience(settings.engine_timeout_s, settings.engine_idle_timeout_s)
-    counter = EngineCounter(client, engine.url, settings.count_timeout_s)
+    as_sent = partial(chat_prompt, template=policy.template) if engine.chat_only else None
+    key = key_of(settings, engine)
+    counter = open_counter(settings, client, engine.url, key, as_sent)
     return Served(
-        engine=Engine(engine.name, client, engine.url, key_of(settings, engine), patience),
+        engine=Engine(engine.name, client, engine.url, key, patience),
         preparer=Preparer(bus, tips, counter, policy, time.time),
         models=engine.models,
         chat_only=engine.chat_only,
+        template=policy.template,
     )

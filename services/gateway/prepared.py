@@ -11,6 +11,7 @@ from services.gateway.templates import LENIENT, Template
 from shared.prompt.budget import Limits
 from shared.prompt.plan import Layout, Plan
 from shared.prompt.state import Tip
+from shared.prompt.toolresult import ToolPolicies
 from shared.telemetry import DEGRADATIONS
 from shared.tokens.estimate import Coefficients
 
@@ -29,6 +30,7 @@ class Policy:
     clamp_margin_div: int
     template: Template = LENIENT
     """Of the engine."""
+    tools: ToolPolicies = field(default_factory=dict)
 
 
 @dataclass
@@ -44,7 +46,7 @@ class Prepared:
     parent: Tip | None = None
     tip: Tip | None = None
     last_resort: bool = False
-    """The engine refused and nobody knows its window: the smallest form is sent, whatever we count."""
+    """The engine refused what we thought would fit: the smallest form is sent, whatever we count."""
     shrunk: list[str] = field(default_factory=list)
     rejected: int = 0
     published_to: int = 0

@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterator, Sequence
 from shared.contracts.base import Kind
 from shared.contracts.events import Unit
 from shared.conversation.history import History
+from shared.prompt.cut import cut_unit, standing
 from shared.prompt.plan import Cut, Layout
+from shared.prompt.toolresult import Left, ToolPolicies
 from shared.prompt.window import step_starts, window_at
-from shared.text.cut import tail_from
 from shared.tokens.estimate import Coefficients, tail_within, upper_bound
 
 BLOCK_ROUNDS = 4
@@ -29,6 +30,7 @@ def shrinkings(
     worth: Callable[[int, int, int], float],
     coefficients: Coefficients,
     least_tokens: int,
+    policies: ToolPolicies,
 ) -> Iterator[tuple[str, Layout]]:
     """Ever smaller layouts, each with what was given up; ends when nothing more can be.
 
@@ -46,7 +48,7 @@ def shrinkings(
         layout = layout.model_copy(update={"block": (), "patches": ()})
         yield "block dropped", layout
     for _ in range(MESSAGE_ROUNDS):
-        smaller = _cut_longest(layout, history, units, coefficients, least_tokens) or _drop_oldest(
+        smaller = _cut_longest(layout, history, units, coefficients, least_tokens, policies) or _drop_oldest(
             layout, history
         )
         if smaller is None:
@@ -61,35 +63,44 @@ def _cut_longest(
     units: Callable[[int], Sequence[Unit]],
     coefficients: Coefficients,
     least_tokens: int,
+    policies: ToolPolicies,
 ) -> Layout | None:
-    """The longest text of the window keeps the last 60% of what is left of it, from a line start on."""
-    done = {(c.position, c.unit): c.end for c in layout.cuts}
-    longest: tuple[int, int, Unit, int] | None = None
+    """The longest text of the window keeps at most 60% of what stands of it: its tail, from a line start on,
+    or what its tool's policy names."""
+    done = {(c.position, c.unit): c for c in layout.cuts}
+    longest: tuple[int, int, Unit] | None = None
     for position in (*layout.pinned, *range(layout.window_start, len(history))):
         for unit in units(position):
-            start = done.get((position, unit.unit), 0)
-            left = len(unit.text) - start
-            if unit.kind is Kind.TOOL_CALL or (longest and left <= longest[0]):
+            chars = _kept_chars(unit.text, done.get((position, unit.unit)))
+            if unit.kind is Kind.TOOL_CALL or (longest and chars <= longest[0]):
                 continue
-            if left > min(TAIL_CHARS, tail_within(unit.text, least_tokens, coefficients)):
-                longest = (left, position, unit, start)
+            if chars > min(TAIL_CHARS, tail_within(unit.text, least_tokens, coefficients)):
+                longest = (chars, position, unit)
     if longest is None:
         return None
-    left, position, unit, start = longest
-    least = min(TAIL_CHARS, tail_within(unit.text, least_tokens, coefficients))
-    end = tail_from(unit.text, max(int(left * TAIL_KEEP), least))
-    if end <= start:
+    chars, position, unit = longest
+    most = max(int(chars * TAIL_KEEP), min(TAIL_CHARS, tail_within(unit.text, least_tokens, coefficients)))
+    left = cut_unit(unit, most, lambda text: len(text) <= most, policies)
+    cut = done.get((position, unit.unit))
+    if left is None or _kept_chars(unit.text, left) >= chars:
         return None
     before = next((c.tokens for c in layout.cuts if c.position == position), int(history.tokens[position]))
-    saved = upper_bound(unit.text[start:end], coefficients)
-    tokens = max(before - saved, 0)
+    was, now = (upper_bound(standing(unit.text, each), coefficients) for each in (cut, left))
+    tokens = max(before - was + now, 0)
     others = tuple(
         c._replace(tokens=tokens) if c.position == position else c
         for c in layout.cuts
         if (c.position, c.unit) != (position, unit.unit)
     )
-    cuts = tuple(sorted((*others, Cut(position, unit.unit, 0, end, tokens))))
-    return layout.model_copy(update={"cuts": cuts})
+    new = Cut(position, unit.unit, left.start, left.end, tokens, left.selection)
+    return layout.model_copy(update={"cuts": tuple(sorted((*others, new)))})
+
+
+def _kept_chars(text: str, left: Left | Cut | None) -> int:
+    """Of the text itself: the line that tells of an omission does not count, or it would be cut for ever."""
+    if left is None:
+        return len(text)
+    return len(standing(text, left)) if left.selection else len(text) - (left.end - left.start)
 
 
 def _drop_oldest(layout: Layout, history: History) -> Layout | None:

@@ -29,6 +29,13 @@ class Excerpt(NamedTuple):
     tokens: int
 
 
+class Selection(NamedTuple):
+    """What of a JSON text stays: these fields (empty: all) of its first rows."""
+
+    keep: tuple[str, ...]
+    rows: int
+
+
 class Cut(NamedTuple):
     """A range of one unit that is left out of the window, where the unit stands in it.
 
@@ -41,6 +48,8 @@ class Cut(NamedTuple):
     start: int
     end: int
     tokens: int
+    selection: Selection | None = None
+    """What stands in place of the range; None: a line that tells how much was omitted."""
 
 
 class Allowance(NamedTuple):

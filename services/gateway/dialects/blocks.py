@@ -61,7 +61,7 @@ def cut_texts(slots: Iterable[Slot], edit: Edit) -> None:
     for unit in {cut.unit for cut in edit.cuts}:
         if unit < len(texts):
             slot = texts[unit]
-            ranges = [(c.start, c.end) for c in edit.cuts if c.unit == unit]
+            ranges = [c for c in edit.cuts if c.unit == unit]
             slot.holder[slot.key] = apply_cuts(slot.text, ranges)
 
 

@@ -135,7 +135,7 @@ def edit_message(raw: bytes, message: Message, edit: Edit) -> bytes:
         value["content"] = _edit_parts(content, message, edit)
         return orjson.dumps(value)
     text = content if isinstance(content, str) else ""
-    value["content"] = edit.before + apply_cuts(text, [(c.start, c.end) for c in edit.cuts]) + edit.after
+    value["content"] = edit.before + apply_cuts(text, edit.cuts) + edit.after
     return orjson.dumps(value)
 
 
@@ -146,7 +146,7 @@ def _edit_parts(content: list[dict[str, Any]], message: Message, edit: Edit) -> 
     for cut in edit.cuts:
         if cut.unit < len(unit_parts(message)) - len(message.calls):
             item = items[texts[cut.unit]]
-            ranges = [(c.start, c.end) for c in edit.cuts if c.unit == cut.unit]
+            ranges = [c for c in edit.cuts if c.unit == cut.unit]
             item["text"] = apply_cuts(content[texts[cut.unit]]["text"], ranges)
     kind = content[texts[0]]["type"] if texts else "text"
     before = [{"type": kind, "text": edit.before}] if edit.before else []

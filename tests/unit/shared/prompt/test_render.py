@@ -106,10 +106,10 @@ def test_a_cut_keeps_whole_lines_of_the_tail() -> None:
     text = "".join(f"retry=2 line {i}\n" for i in range(400))
     unit = Unit(unit=0, kind=Kind.TOOL_RESULT, tool="log", text=text)
     bound = upper_bound(text) + 8
-    (cut,) = cut_to(5, [unit], bound, 500, Coefficients())
+    (cut,) = cut_to(5, [unit], bound, 500, Coefficients(), {})
     assert text[cut.end - 1] == "\n"
-    shown = apply_cuts(text, [(cut.start, cut.end)])
+    shown = apply_cuts(text, [cut])
     assert shown.startswith(f"[... {cut.end} characters omitted ...]\nretry=2 line ")
     assert shown.endswith("line 399\n")
     assert upper_bound(shown) + 8 == cut.tokens <= 500
-    assert cut_to(5, [unit], bound, bound, Coefficients()) == ()
+    assert cut_to(5, [unit], bound, bound, Coefficients(), {}) == ()
