@@ -1,0 +1,1 @@
+"""Loaders: each gives cases in one form, with the evidence that resolves."""
