@@ -35,7 +35,9 @@ async def soak(
     at_once: int,
     only: int | None,
     data: Path,
+    failures: Path,
 ) -> Tally:
+    """What fails is written to `failures` as it does."""
     async with hashed_vectors() as vectors, engines(windows) as (targets, engine_settings):
         settings = Settings(
             host="127.0.0.1",
@@ -59,17 +61,24 @@ async def soak(
             )
             with Progress(*columns, console=console) as progress:
                 task = progress.add_task("soaking", total=requests)
+                kept = 0
                 async for tally in play.run(requests, at_once, only):
                     failed = f"soaking, {len(tally.failures)} wrong"
                     progress.update(task, completed=tally.requests, description=failed)
+                    for failure in tally.failures[kept:KEPT_FAILURES]:
+                        replay = command(seed, windows, dialects, f"--client {failure.client}")
+                        path = keep(failure, failures, kept, replay)
+                        console.print(f"{failure.kind}: {path}; again: {replay}", soft_wrap=True)
+                        kept += 1
                     if not console.is_terminal and tally.requests % SAY_EVERY == 0:
                         console.print(f"{tally.requests:,} requests, {len(tally.failures)} wrong")
             return play.tally
 
 
-def command(seed: int, windows: tuple[int, ...], rest: str) -> str:
-    listed = "" if windows == WINDOWS else f" --windows {','.join(map(str, windows))}"
-    return f"python -m evals.soak --seed {seed}{listed} {rest}"
+def command(seed: int, windows: tuple[int, ...], dialects: tuple[DialectName, ...], rest: str) -> str:
+    sizes = "" if windows == WINDOWS else f" --windows {','.join(map(str, windows))}"
+    spoken = "" if dialects == tuple(PATHS) else f" --dialects {','.join(dialects)}"
+    return f"python -m evals.soak --seed {seed}{sizes}{spoken} {rest}"
 
 
 def keep(failure: Failure, directory: Path, number: int, replay: str) -> Path:
@@ -93,14 +102,10 @@ def main(
     spoken = tuple(name for name in PATHS if name in dialects.split(","))
     configure_logging("WARNING")
     with TemporaryDirectory() as data:
-        tally = asyncio.run(soak(requests, seed, sizes, spoken, at_once, client, Path(data)))
-    console.print(f"{command(seed, sizes, f'--requests {requests}')}")
+        tally = asyncio.run(soak(requests, seed, sizes, spoken, at_once, client, Path(data), failures))
+    console.print(command(seed, sizes, spoken, f"--requests {requests}"), soft_wrap=True)
     console.print(f"Requests  {tally.requests:,}: {dict(tally.seen.most_common())}")
     console.print(f"Wrong     {len(tally.failures)}: {dict(tally.kinds.most_common())}")
-    for number, failure in enumerate(tally.failures[:KEPT_FAILURES]):
-        replay = command(seed, sizes, f"--client {failure.client}")
-        path = keep(failure, failures, number, replay)
-        console.print(f"  {failure.kind} at {failure.model}: {path}; again with: {replay}", soft_wrap=True)
     raise typer.Exit(1 if tally.failures else 0)
 
 

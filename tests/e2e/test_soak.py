@@ -14,7 +14,8 @@ async def test_nothing_is_refused(tmp_path: Path) -> None:
         dialects=tuple(PATHS),
         at_once=6,
         only=None,
-        data=tmp_path,
+        data=tmp_path / "data",
+        failures=tmp_path / "failures",
     )
     assert not tally.kinds
     assert tally.requests >= 240
