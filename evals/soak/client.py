@@ -6,7 +6,7 @@ from random import Random
 from typing import Any
 
 from evals.soak.said import LIMITS, Call, DialectName, Said, body
-from evals.soak.texts import text
+from evals.soak.texts import prose, text
 
 CHARS_PER_TOKEN = 3
 KEPT_BY_COMPACTION = 4
@@ -48,7 +48,7 @@ class Client:
         self._chars = window * CHARS_PER_TOKEN
         self._agent = random.random() < 0.4
         self._habits = random.sample(HABITS, k=random.randint(1, 4))
-        self._tools = random.choice((0, 0, 2, 8)) if window > 4096 else random.choice((0, 0, 1))
+        self._tools = random.choice((0, 0, 2, 8) if window >= 12_288 else (0, 0, 1))
         self._calls = 0
         self._said: list[Said] = []
         self._begin()
@@ -63,9 +63,9 @@ class Client:
     def _begin(self) -> None:
         random = self._random
         if random.random() < 0.7:
-            self._said.append(
-                Said("system", text(random, int(self._chars * random.choice((0.01, 0.05, 0.2)))))
-            )
+            # A fifth of the window in characters is most of it in tokens where the text is base64.
+            share, kind = random.choice(((0.01, text), (0.05, text), (0.2, prose)))
+            self._said.append(Said("system", kind(random, int(self._chars * share))))
         if random.random() < 0.1:
             self._said.append(Said("assistant", "Hello! How can I help?"))
         if random.random() < 0.3:
