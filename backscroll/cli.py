@@ -10,11 +10,13 @@ import httpx
 import typer
 from pydantic import ValidationError
 from rich.console import Console
+from rich.markup import escape
 
 from backscroll.demo.conversation import Conversation, demo_conversation
 from backscroll.demo.load import load_conversations
 from backscroll.demo.play import play
 from backscroll.demo.result import DemoResult
+from backscroll.doctor import examine
 from backscroll.keys import keys
 from backscroll.standalone import DEMO_WINDOW, standalone
 from shared.bus import provision as provision_bus
@@ -113,6 +115,33 @@ async def _demo(played: Conversation, window: int, questions: int | None, url: s
         configure_logging("error")
         async with standalone(settings) as running:
             return await play(running.url, played, console, questions=questions)
+
+
+@app.command()
+def doctor(
+    url: Annotated[str | None, typer.Option(help="A running Backscroll, with /v1, to look at too.")] = None,
+    probe_overflow: Annotated[
+        bool, typer.Option(help="Send each engine one prompt that is far too long.")
+    ] = False,
+) -> None:
+    """Look at every part that the settings name; say what is wrong, and how to mend it."""
+    settings = _settings({})
+    configure_logging("error")
+    raise typer.Exit(1 if _run(_doctor(settings, url, probe_overflow)) else 0)
+
+
+async def _doctor(settings: Settings, url: str | None, probe_overflow: bool) -> int:
+    """How many lines tell of something wrong."""
+    wrong = 0
+    async for finding in examine(settings, url, probe_overflow=probe_overflow):
+        mark = "[green]ok[/green]   " if finding.ok else "[red]wrong[/red]"
+        console.print(
+            f"{mark} {escape(finding.part)}: {escape(finding.text)}", soft_wrap=True, highlight=False
+        )
+        if not finding.ok:
+            wrong += 1
+            console.print(f"      -> {escape(finding.mend)}", soft_wrap=True, highlight=False)
+    return wrong
 
 
 def main() -> None:

@@ -86,6 +86,8 @@ class Refused:
     measured: int
     counted: int | None
     """By the engine's own tokenizer, uncorrected; None where `measured` is an estimate."""
+    answer_asked: bool
+    """The client said how long the answer may be."""
 
 
 def learn_refusal(lesson: Lesson, refused: Refused, told: Overflow) -> int:
@@ -94,11 +96,14 @@ def learn_refusal(lesson: Lesson, refused: Refused, told: Overflow) -> int:
     A refusal explains itself by a longer prompt than we counted, by a smaller window, or by a longer
     answer than we knew of. Where it does not tell which, the worst is assumed.
     """
-    window = min(refused.window, told.window or refused.window)
+    told_window = min(refused.window, told.window or refused.window)
+    # What the engine wants for an answer whose length the client left open is never there for a prompt.
+    default = 0 if refused.answer_asked or told.asked is None else told.asked
+    window = max(told_window - default, 1)
     lesson.narrow(window)
     tokens, exact = told.tokens, told.exact
     if told.beyond is not None:
-        tokens, exact = window + told.beyond, True
+        tokens, exact = told_window + told.beyond, True
     if tokens is not None and tokens > refused.measured:
         lesson.saw(refused.bound, refused.counted, tokens)
         # What is left after shrinking can be the part that was off most.
@@ -106,10 +111,6 @@ def learn_refusal(lesson: Lesson, refused: Refused, told: Overflow) -> int:
         return window
     if exact and window < refused.window:
         return window
-    if exact and told.asked is not None:
-        # An answer that nobody asked for: the engine's own default.
-        lesson.narrow(max(window - told.asked, 1))
-        return max(window - told.asked, 1)
     _distrust(lesson, refused, SPREAD)
     if told.window is not None or tokens is not None:
         return window

@@ -139,7 +139,7 @@ class Preparer:
             window,
             window - limits.ctx_slack - output_reserve(window, request.max_tokens, limits),
             refused.measured,
-            last_resort=overflow.window is None and overflow.tokens is None and overflow.beyond is None,
+            last_resort=True,
             parent=refused.parent,
             published_to=refused.published_to,
             degraded=refused.degraded,
@@ -170,7 +170,9 @@ class Preparer:
     def _learn_refusal(self, request: Request, refused: Prepared, overflow: Overflow) -> int:
         measured = refused.measured
         lesson = self._assembly.measure.lesson(request)
-        seen = Refused(refused.window, measured.bound, measured.tokens, measured.counted)
+        seen = Refused(
+            refused.window, measured.bound, measured.tokens, measured.counted, request.max_tokens is not None
+        )
         return learn_refusal(lesson, seen, overflow)
 
     def learn(self, request: Request, done: Prepared, usage: Usage) -> None:

@@ -1,7 +1,7 @@
 """An engine that drops old messages without a word: its prompt is shorter than the texts can be.
 
 The least that a prompt can cost is taken from its words: tokenizers split a text at its spaces before
-they merge anything, so a word is at least one token. Chinese and its like have no spaces; there the
+they merge anything, so a word is at least one token. Chinese and Japanese have no spaces; there the
 longest merges that tokenizers make of common text are some four characters. Both are far below what is
 real (English 1.3 tokens a word, Chinese .6 a character), so what is below them is no matter of tokenizers.
 Reasoning, which templates may leave out, and images are not counted at all.
@@ -15,7 +15,7 @@ from shared.conversation.message import PartKind
 from shared.prompt.plan import Layout
 
 WORD = regex.compile(r"\S*[\p{L}\p{N}]\S*")
-UNSPACED = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]")
+UNSPACED = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}]")
 UNSPACED_CHARS_PER_TOKEN = 4
 SUSPICIOUS = 0.5
 """Share of the upper bound below which a prompt is looked at: Chinese is at .57 of it, English at .32."""
