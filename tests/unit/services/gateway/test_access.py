@@ -180,6 +180,21 @@ async def test_a_tenant_has_no_more_running_than_it_may() -> None:
         assert (await http.post(CHAT, headers={"x-api-key": key})).status_code == 200
 
 
+async def test_errors_have_the_shape_of_the_dialect() -> None:
+    key, stored = new_key("acme", 1.0)
+    gate = asyncio.Event()
+    async with client(MemoryKeys(stored), most=1, gate=gate) as http:
+        refused = await http.post("/v1/messages")
+        assert refused.status_code == 401
+        assert refused.json()["error"]["type"] == "authentication_error"
+        running = asyncio.create_task(http.post(CHAT, headers={"x-api-key": key}))
+        await asyncio.sleep(0.05)
+        too_many = await http.post("/v1/messages", headers={"x-api-key": key})
+        assert too_many.json()["error"]["type"] == "rate_limit_error"
+        gate.set()
+        await running
+
+
 async def test_who_hangs_up_makes_room() -> None:
     key, stored = new_key("acme", 1.0)
     gate = asyncio.Event()
