@@ -20,7 +20,7 @@ def open_counter(
 ) -> EngineCounter:
     """Raises `PermanentFault` for a tokenizer file that is missing or is none."""
     file = settings.tokenizer_file
-    if settings.token_counter == "file" and file is None:
+    if settings.token_counter == "file" and file is None:  # noqa: S105
         raise PermanentFault("BACKSCROLL_TOKENIZER_FILE is not set, and `token_counter` is `file`.")
     local = FileTokenizer(file, settings.msg_overhead_tokens, settings.image_tokens) if file else None
     return EngineCounter(
