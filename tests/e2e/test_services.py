@@ -99,6 +99,6 @@ def test_six_processes_serve_a_long_conversation_and_end_cleanly(
     for child in deployment.children:
         child.terminate()
     begun = time.monotonic()
-    assert [child.ended(10) for child in deployment.children] == [0] * len(deployment.children)
-    assert time.monotonic() - begun < 5
+    assert [child.ended(20) for child in deployment.children] == [0] * len(deployment.children)
+    assert time.monotonic() - begun < 10
     assert [line for child in deployment.children for line in child.lines if '"level": "error"' in line] == []
