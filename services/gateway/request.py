@@ -77,15 +77,14 @@ class Request:
         return value
 
     def _facts(self) -> list[Facts]:
-        blake2b = hashlib.blake2b
-        # A salt costs nothing, a key another block for each message.
-        salt = self.key[: blake2b.SALT_SIZE]
-        # The same bytes can say another thing in another dialect.
-        person = self.dialect.NAME.encode()
-        self.digests = [
-            blake2b(raw, digest_size=16, salt=salt, person=person).digest() for raw in self.body.messages
-        ]
+        self.digests = [self.digest(raw) for raw in self.body.messages]
         return self.reader.cache.all(self.digests, self._fact)
+
+    def digest(self, raw: bytes) -> bytes:
+        """Names a raw message of this tenant in this dialect, in which the same bytes can say another thing."""
+        # A salt costs nothing, a key another block for each message.
+        salt = self.key[: hashlib.blake2b.SALT_SIZE]
+        return hashlib.blake2b(raw, digest_size=16, salt=salt, person=self.dialect.NAME.encode()).digest()
 
     def _fact(self, index: int) -> Facts:
         return facts_of(self._read(index), self.key, self.reader.weights)

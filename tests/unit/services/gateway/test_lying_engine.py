@@ -1,5 +1,6 @@
 """Engines that lie, truncate and refuse at odd limits, behind the real gateway."""
 
+import json
 import random
 import string
 from collections.abc import Iterator
@@ -156,3 +157,23 @@ async def test_the_words_of_the_scripted_engine_are_understood(place: Place, wor
     assert told is not None
     assert told.window == 64
     assert engine.refusals == 1
+
+
+async def test_a_silent_cut_is_seen_and_not_met_again(place: Place) -> None:
+    """Ollama drops old messages and says nothing; `usage` betrays it."""
+    engine = place.engine = LyingEngine(4096, "ollama", truncates=True)
+    history = [
+        {"role": role, "content": f"{number} " + "the river rose in the night and nobody knew " * 20}
+        for number in range(20)
+        for role in ("user", "assistant")
+    ]
+    settings = Settings(engine_url=place.url, max_context=BELIEVED, embed_wait_s=0.05)
+    async with gateway(settings) as running:
+        for question in ("why?", "and then?"):
+            body = {"model": "demo", "messages": [*history, {"role": "user", "content": question}]}
+            assert (await ask(running.http, body)).status_code == 200
+        metric = await running.metric('backscroll_degradations_total{part="engine_truncated"}')
+    assert metric == 1.0
+    first, second = (json.loads(raw) for raw in engine.bodies)
+    assert not engine.fits(first)
+    assert engine.fits(second)
