@@ -8,7 +8,7 @@ from shared.contracts.rpc import Assemble, Candidate, Retrieve
 from shared.conversation.history import History
 from shared.prompt.budget import Budget, Limits
 from shared.prompt.place import Placement
-from shared.prompt.plan import TURN_LABEL_TOKENS, Action, Excerpt, Layout, Plan
+from shared.prompt.plan import LABEL_TOKENS, Action, Excerpt, Layout, Plan
 from shared.prompt.state import Tip
 
 
@@ -78,4 +78,4 @@ def recall_query(
 
 
 def excerpt_of(c: Candidate) -> Excerpt:
-    return Excerpt(c.position, c.unit, c.start, c.end, c.digest, c.tokens + TURN_LABEL_TOKENS)
+    return Excerpt(c.position, c.unit, c.start, c.end, c.digest, c.tokens + LABEL_TOKENS)

@@ -2,28 +2,25 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
 from services.gateway.clamp import clamped
+from services.gateway.draft import Draft, rendered, resolve
 from services.gateway.local import local_plan
-from services.gateway.measure import Measure, Measured, prompt_bound
+from services.gateway.measure import Measure, prompt_bound
 from services.gateway.prepared import Policy, Prepared
 from services.gateway.publish import Publisher
 from services.gateway.request import Request
 from services.gateway.source import body_source, head_source
-from services.gateway.templates import Conformed, Template, conformed
 from services.gateway.tips import Tips
 from shared.bus import ASSEMBLE, Bus
 from shared.contracts.rpc import Assemble
 from shared.errors import ContextLengthExceeded, DependencyUnavailable
 from shared.prompt.budget import Budget, plan_budget
 from shared.prompt.converge import shrinkings
-from shared.prompt.cut import cut_to
-from shared.prompt.place import anchor_of, evict
-from shared.prompt.plan import Allowance, Cut, Layout, Plan
-from shared.prompt.render import Rendered, render
+from shared.prompt.place import evict, excerpt_tokens
+from shared.prompt.plan import Layout, Plan
 from shared.prompt.state import Tip
 from shared.telemetry import EXCERPTS_DROPPED
 from shared.tokens.counter import EngineCounter
@@ -42,17 +39,6 @@ NOT_FRESH = frozenset(
     }
 )
 """Degradations under which recall was less than it can be: the next request builds its block anew."""
-
-
-@dataclass(frozen=True)
-class Draft:
-    """A layout, rendered and counted."""
-
-    layout: Layout
-    rendered: Rendered
-    messages: list[bytes]
-    measured: Measured
-    missed: str | None
 
 
 class Assembly:
@@ -105,7 +91,7 @@ class Assembly:
             return done.parent.ratio
         placement = evict(request.shape.history(1.0), None, self._budget(request, done, 1.0), 1.0)
         layout = resolve(request, placement.layout(), placement.allowances, 1.0, self._policy)
-        _, sent = rendered(request, layout, self._policy.template)
+        _, sent = rendered(request, layout, self._policy)
         with done.stage("count"):
             return await self.measure.sample_ratio(request, layout, sent)
 
@@ -164,7 +150,7 @@ class Assembly:
 
     async def _draft(self, request: Request, done: Prepared, layout: Layout) -> Draft:
         with done.stage("render"):
-            view, sent = rendered(request, layout, self._policy.template)
+            view, sent = rendered(request, layout, self._policy)
         with done.stage("count"):
             measured, missed = await self.measure.measure(request, layout, sent, done.parent, done.limit)
         return Draft(layout, view, sent.messages, measured, missed)
@@ -186,7 +172,8 @@ class Assembly:
         layout = draft.layout
         for gave_up, layout in smaller:
             done.shrunk.append(gave_up)
-            if prompt_bound(request, layout) * ratio <= done.limit:
+            bound = prompt_bound(request, layout) + excerpt_tokens(layout, 1.0)
+            if bound * ratio <= done.limit:
                 draft = await self._draft(request, done, layout)
                 if draft.measured.tokens <= done.limit:
                     return draft
@@ -231,26 +218,3 @@ class Assembly:
                 await self._tips.put(request, done.tip)
             except DependencyUnavailable as down:
                 done.degrade(down.part)
-
-
-def resolve(
-    request: Request,
-    layout: Layout,
-    allowances: tuple[Allowance, ...],
-    ratio: float,
-    policy: Policy,
-) -> Layout:
-    """Turns what a message may cost into ranges of its texts, which then stay."""
-    cuts: list[Cut] = list(layout.cuts)
-    for position, tokens in allowances:
-        bound = int(request.shape.tokens[position])
-        allowed = int(tokens / ratio)
-        units = request.units(position)
-        cuts += cut_to(position, units, bound, allowed, policy.coefficients, policy.tools)
-    return layout.model_copy(update={"cuts": tuple(sorted(cuts))})
-
-
-def rendered(request: Request, layout: Layout, template: Template) -> tuple[Rendered, Conformed]:
-    anchor = anchor_of(request.shape.roles, layout)
-    view = render(layout, len(request.shape), anchor, request)
-    return view, conformed(request, request.render(view), template)

@@ -11,7 +11,7 @@ from services.gateway.request import Request
 from services.gateway.source import body_source, head_source
 from services.gateway.templates import Conformed
 from shared.errors import DependencyUnavailable
-from shared.prompt.place import excerpt_tokens, tokens_after_cuts
+from shared.prompt.place import tokens_after_cuts
 from shared.prompt.plan import Layout
 from shared.prompt.state import Tip
 from shared.tokens.counter import EngineCounter
@@ -38,11 +38,11 @@ class Measured:
 
 
 def prompt_bound(request: Request, layout: Layout) -> int:
-    """Upper bound of a rendered prompt, as no engine was ever asked about it."""
+    """Upper bound of what stands verbatim in a prompt; what is inserted is counted as it is rendered."""
     tokens = tokens_after_cuts(request.shape.history(1.0), layout.cuts, 1.0)
     positions = [*layout.pinned]
     window = int(tokens[layout.window_start :].sum()) + int(tokens[positions].sum())
-    return request.head_tokens + window + excerpt_tokens(layout, 1.0)
+    return request.head_tokens + window
 
 
 def grown(request: Request, tip: Tip, layout: Layout, lesson: Lesson) -> float:
@@ -74,7 +74,7 @@ class Measure:
         return self._learned.of(request.model, self._counter.generation)
 
     def bounded(self, request: Request, layout: Layout, added: int = 0) -> Measured:
-        """By the bound alone, corrected by what was learned; `added` by the template's rules."""
+        """By the bound alone, corrected by what was learned; `added` by rendering and the template."""
         bound = prompt_bound(request, layout) + added
         return Measured(int(self.lesson(request).bound.estimate(bound)), exact=False, bound=bound)
 
@@ -128,9 +128,7 @@ class Measure:
 
 
 def _prompt(request: Request, messages: list[bytes]) -> Prompt:
-    return Prompt(
-        request.dialect.NAME, request.model, request.body.fields, messages, request.reader.tenant
-    )
+    return Prompt(request.dialect.NAME, request.model, request.body.fields, messages, request.reader.tenant)
 
 
 def ratio_of(exact: int, bound: int, most: float = 1.0) -> float:

@@ -81,7 +81,7 @@ class Request:
         return self.reader.cache.all(self.digests, self._fact)
 
     def digest(self, raw: bytes) -> bytes:
-        """Names a raw message of this tenant in this dialect, in which the same bytes can say another thing."""
+        """Names a raw message of this tenant in this dialect: in another the same bytes can mean else."""
         # A salt costs nothing, a key another block for each message.
         salt = self.key[: hashlib.blake2b.SALT_SIZE]
         return hashlib.blake2b(raw, digest_size=16, salt=salt, person=self.dialect.NAME.encode()).digest()

@@ -14,7 +14,7 @@ from services.retriever.texts import Texts
 from shared.contracts.rpc import Candidate
 from shared.errors import DependencyUnavailable
 from shared.models.port import Reranker
-from shared.prompt.plan import TURN_LABEL_TOKENS
+from shared.prompt.plan import LABEL_TOKENS
 
 MOST_DROPPED = 50
 NEAR_BUDGETS = 2
@@ -29,7 +29,7 @@ async def choose_chunks(
     The chosen cost at most `budget`, each with its label. `reranked` and `fallback` as in `settle`.
     """
     profile, budget = case.profile, case.request.budget
-    cost: Ints = pool.tokens + TURN_LABEL_TOKENS
+    cost: Ints = pool.tokens + LABEL_TOKENS
     scores = settle(profile, pool, ranking, int(case.history.unit_offsets[-1]), reranked, fallback)
     head = scores.head
     if profile.mmr_balance is not None:

@@ -9,7 +9,7 @@ from services.retriever.search import Case
 from services.retriever.texts import Texts
 from shared.contracts.rpc import Candidate
 from shared.conversation.address import text_digest
-from shared.prompt.plan import TURN_LABEL_TOKENS
+from shared.prompt.plan import LABEL_TOKENS
 from shared.text.cut import sentence_window
 
 
@@ -38,7 +38,7 @@ async def cut_to_fit(case: Case, whole: Candidate, taken: Taken, texts: Texts) -
     None where nothing fits, where the text is gone, or where the prompt holds just that range already.
     """
     (stored,) = await texts.of([taken.row])
-    allowed = taken.tokens - TURN_LABEL_TOKENS
+    allowed = taken.tokens - LABEL_TOKENS
     if stored is None or allowed <= 0:
         return None
     chars = len(stored.text) * allowed // whole.tokens

@@ -113,8 +113,10 @@ def share_out(positions: range, tokens: Tokens, least: npt.NDArray[np.uint32], r
 
 
 def anchor_of(roles: npt.NDArray[np.uint8], layout: Layout) -> int | None:
-    """Where the memory block stands: in front of the first user message that is in the prompt."""
-    if layout.pinned:
-        return layout.pinned[0]
-    users = np.flatnonzero(roles[layout.window_start :] == RoleCode.USER)
-    return layout.window_start + int(users[0]) if len(users) else None
+    """Where the memory block stands: in front of the user message that the prompt begins with.
+
+    None where it begins with another: then the block is a message of its own before it. A user message
+    that comes later is no anchor: it may not be there yet when the block is built, and would move it.
+    """
+    first = layout.pinned[0] if layout.pinned else layout.window_start
+    return first if first < len(roles) and roles[first] == RoleCode.USER else None

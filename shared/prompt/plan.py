@@ -10,8 +10,9 @@ from pydantic import BaseModel, ConfigDict
 
 FRAME_TOKENS = 160
 """Upper bound of the lines that open and close a block or patch."""
-TURN_LABEL_TOKENS = 32
-"""Upper bound of the label that an excerpt stands under."""
+LABEL_TOKENS = 12
+"""Of the label that an excerpt stands under, as planned with; what it is in truth is counted when it is
+rendered. A label a turn and a line a kind took a third of a block of short messages."""
 
 
 class Excerpt(NamedTuple):

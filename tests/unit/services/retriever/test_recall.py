@@ -11,7 +11,7 @@ from services.retriever.recall import Recall
 from shared.contracts.rpc import Candidate, ChunkRef, Retrieved
 from shared.conversation.address import text_digest
 from shared.errors import DependencyUnavailable, PermanentFault
-from shared.prompt.plan import TURN_LABEL_TOKENS, Excerpt
+from shared.prompt.plan import LABEL_TOKENS, Excerpt
 from shared.settings import Settings
 from shared.store.port import Origin
 from tests.support.memory_store import MemoryStore
@@ -46,7 +46,7 @@ async def stored(talk: Talk = TALK) -> MemoryStore:
 
 
 def cost(found: Retrieved) -> int:
-    return sum(c.tokens + TURN_LABEL_TOKENS for c in found.chosen)
+    return sum(c.tokens + LABEL_TOKENS for c in found.chosen)
 
 
 def text_of(talk: Talk, chosen: Candidate) -> str:
@@ -129,7 +129,7 @@ async def test_a_chunk_longer_than_what_is_left_is_cut_to_sentences() -> None:
     assert "4711" in text_of(talk, part)
     assert text_of(talk, part).endswith((". ", "."))
     assert part.digest == text_digest(text_of(talk, part))
-    assert part.tokens + TURN_LABEL_TOKENS <= 150
+    assert part.tokens + LABEL_TOKENS <= 150
 
 
 async def test_what_was_cut_out_before_is_not_taken_again() -> None:

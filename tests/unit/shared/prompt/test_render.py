@@ -6,7 +6,7 @@ from shared.conversation.address import text_digest
 from shared.conversation.history import RoleCode
 from shared.prompt.cut import apply_cuts, cut_to
 from shared.prompt.plan import Cut, Excerpt, Layout, Patch
-from shared.prompt.render import BLOCK_OPENING, render, render_excerpts
+from shared.prompt.render import BLOCK_OPENING, TASK_LEFT_OUT, render, render_excerpts
 from shared.tokens.estimate import Coefficients, upper_bound
 
 
@@ -45,13 +45,30 @@ def test_excerpts_stand_in_turn_order_under_their_turn() -> None:
     )
     assert rejected == 0
     assert text == (
-        BLOCK_OPENING + "--- turn 1 · user → assistant(tool_call: vault_get) → tool_result: vault_get ---\n"
-        "[user]\nWhere is the key?\n"
-        '[assistant(tool_call: vault_get)]\nvault_get({"id":1})\n'
-        "[tool_result: vault_get]\nkey=QN-200\nslot=4\n"
-        "--- turn 2 · user ---\nAnd the lock?\n"
+        BLOCK_OPENING + "--- turn 1 ---\n"
+        "[user] Where is the key?\n"
+        '[assistant(tool_call: vault_get)] vault_get({"id":1})\n'
+        "[tool_result: vault_get] key=QN-200\nslot=4\n"
+        "[user] And the lock?\n"
         "</excerpts>\n\n"
     )
+
+
+def test_a_turn_that_does_not_follow_is_named() -> None:
+    c = Conversation()
+    c.said.append((5, RoleCode.USER, Kind.USER, None, "And the door?"))
+    text, _ = render_excerpts([c.excerpt(0), c.excerpt(3), c.excerpt(4)], c, "")
+    assert [line for line in text.split("\n") if line.startswith("---")] == [
+        "--- turn 1 ---",
+        "--- turn 5 ---",
+    ]
+
+
+def test_a_window_without_its_task_begins_with_a_user_message_all_the_same() -> None:
+    c = Conversation()
+    assert render(Layout(window_start=1), 4, anchor=3, source=c).lead == TASK_LEFT_OUT
+    assert render(Layout(window_start=1, pinned=(0,)), 4, anchor=0, source=c).lead == ""
+    assert render(Layout(window_start=3), 4, anchor=3, source=c).lead == ""
 
 
 def test_a_part_says_which_part_it_is_and_adjoining_parts_join() -> None:
@@ -59,7 +76,7 @@ def test_a_part_says_which_part_it_is_and_adjoining_parts_join() -> None:
     text, _ = render_excerpts([c.excerpt(2, 0, 11)], c, "")
     assert "tool_result: vault_get, characters 0 to 11 of 18" in text
     joined, _ = render_excerpts([c.excerpt(2, 0, 11), c.excerpt(2, 11)], c, "")
-    assert joined == "--- turn 1 · tool_result: vault_get ---\nkey=QN-200\nslot=4\n</excerpts>\n\n"
+    assert joined == "--- turn 1 ---\n[tool_result: vault_get] key=QN-200\nslot=4\n</excerpts>\n\n"
 
 
 def test_a_wrong_digest_is_refused_and_counted() -> None:
