@@ -65,14 +65,14 @@ def _costs_at_most(tokens: int, coefficients: Coefficients, text: str) -> bool:
 
 
 def cut_unit(unit: Unit, tail_chars: int, fits: Callable[[str], bool], policies: ToolPolicies) -> Left | None:
-    """By the tool's policy where that fits, else to a tail; None where nothing can be left out."""
+    """By the tool's policy where that fits, else to a tail; None where that makes nothing shorter."""
     policy = policy_of(policies, unit.tool) if unit.kind is Kind.TOOL_RESULT else None
     if policy is not None:
         left = left_out(unit.text, policy, lambda left: standing(unit.text, left), fits)
         if left is not None:
             return left
-    start = tail_from(unit.text, tail_chars) if tail_chars else len(unit.text)
-    return Left(0, start, None) if start else None
+    left = Left(0, tail_from(unit.text, tail_chars) if tail_chars else len(unit.text), None)
+    return left if len(standing(unit.text, left)) < len(unit.text) else None
 
 
 def standing(text: str, left: Left | Cut | None) -> str:

@@ -18,7 +18,7 @@ from shared.prompt.window import Tokens, Window, recent_window, step_starts, tas
 CUT_MARGIN_TOKENS = 24
 """What the line that stands in place of a cut text costs at most."""
 SMALLEST_STEP_TOKENS = 64
-"""Room that a last step needs at the very least; below it nothing can be planned."""
+"""What each message of the last step keeps of its text at the very least."""
 
 
 @dataclass(frozen=True)
@@ -96,10 +96,11 @@ def evict(history: History, tip: Tip | None, budget: Budget, ratio: float) -> Pl
 def share_out(positions: range, tokens: Tokens, least: npt.NDArray[np.uint32], room: int) -> list[Allowance]:
     """One level for all that is above it, so that together they fit the room: the longest give way.
 
-    What is no text gives nothing; the texts beside it give the more.
+    What is no text gives nothing; the texts beside it give the more, but for a last rest of each.
     """
     sizes = tokens[positions.start : positions.stop]
-    floors = np.minimum(sizes, least[positions.start : positions.stop].astype(np.int64))
+    fixed = least[positions.start : positions.stop].astype(np.int64)
+    floors = np.minimum(sizes, fixed + SMALLEST_STEP_TOKENS)
     low, high = 0, max(room, 0)
     while low < high:
         level = (low + high + 1) // 2
@@ -107,8 +108,7 @@ def share_out(positions: range, tokens: Tokens, least: npt.NDArray[np.uint32], r
             low = level
         else:
             high = level - 1
-    level = max(low - CUT_MARGIN_TOKENS, SMALLEST_STEP_TOKENS)
-    allowed = np.maximum(floors, level)
+    allowed = np.maximum(floors, low - CUT_MARGIN_TOKENS)
     return [Allowance(positions[i], int(allowed[i])) for i in np.flatnonzero(sizes > allowed).tolist()]
 
 

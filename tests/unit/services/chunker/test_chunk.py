@@ -55,7 +55,7 @@ def test_a_chunk_says_where_it_comes_from() -> None:
 
 def test_only_a_unit_above_the_limit_is_split() -> None:
     line = "a line of twenty-five ch\n"
-    below = line * 42
+    below = line * 40
     above = line * 200
     assert upper_bound(below, COEFFICIENTS) <= 768 < upper_bound(above, COEFFICIENTS)
     assert len(chunks(below)) == 1

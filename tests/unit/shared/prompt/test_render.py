@@ -130,3 +130,8 @@ def test_a_cut_keeps_whole_lines_of_the_tail() -> None:
     assert shown.endswith("line 399\n")
     assert upper_bound(shown) + 8 == cut.tokens <= 500
     assert cut_to(5, [unit], bound, bound, Coefficients(), {}) == ()
+
+
+def test_a_text_shorter_than_its_omission_is_not_cut() -> None:
+    unit = Unit(unit=0, kind=Kind.USER, text="red red")
+    assert cut_to(0, [unit], 2048, 100, Coefficients(), {}) == ()
