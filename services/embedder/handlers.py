@@ -1,6 +1,7 @@
 """`ChunksCreated` in, the chunk store written: terms by one durable, vectors by the other."""
 
 import asyncio
+import time
 from collections.abc import Callable
 from itertools import groupby
 
@@ -12,6 +13,11 @@ from shared.contracts.events import ChunksCreated
 from shared.models.port import Embedder
 from shared.store.port import ChunkStore
 
+TERMS_QUIET_S = 0.1
+TERMS_FIRST_S = 10.0
+"""Vectors wait for terms that are being written in the same process, but no batch longer than this. A history
+of a million tokens that comes at once is then findable in half the time; its vectors take as long as ever."""
+
 
 class Handlers:
     """Idempotent: a redelivery writes what is there already and embeds nothing."""
@@ -22,15 +28,18 @@ class Handlers:
         self._stopping = stopping
         self._embeddings: dict[str, Embedding] = {}
         """By tenant, while a batch fails and is repeated."""
+        self._terms_at = -TERMS_QUIET_S
 
     async def terms(self, batch: list[Delivery[ChunksCreated]]) -> None:
         for delivery in batch:
             # Off the event loop: other services may share it.
             messages = await asyncio.to_thread(with_terms, delivery.event)
             await self._store.insert_terms(origin(delivery.event), messages)
+            self._terms_at = time.monotonic()
 
     async def vectors(self, batch: list[Delivery[ChunksCreated]]) -> list[Faulty]:
         """A text that cannot be embedded stays findable by its terms; its message gets its marker."""
+        await self._after_terms()
         faulty: list[Faulty] = []
         for tenant in dict.fromkeys(delivery.event.tenant for delivery in batch):
             deliveries = [delivery for delivery in batch if delivery.event.tenant == tenant]
@@ -41,6 +50,13 @@ class Handlers:
             faulty += [fault for delivery in deliveries for fault in _faulty(delivery, embedding)]
         self._embeddings.clear()
         return faulty
+
+    async def _after_terms(self) -> None:
+        until = time.monotonic() + TERMS_FIRST_S
+        quiet_at = self._terms_at + TERMS_QUIET_S
+        while (now := time.monotonic()) < min(until, quiet_at):
+            await asyncio.sleep(min(until, quiet_at) - now)
+            quiet_at = self._terms_at + TERMS_QUIET_S
 
     async def _put(self, tenant: str, group: list[Item], embedding: Embedding) -> None:
         vectors = await vectors_of(tenant, [item.message for item in group], self._store, embedding)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from services.embedder.embed import KNOWN_GOOD
-from services.embedder.handlers import Handlers
+from services.embedder.handlers import TERMS_QUIET_S, Handlers
 from shared.bus import Delivery
 from shared.contracts.events import Chunk, ChunksCreated
 from shared.conversation.address import address_key, text_digest
@@ -205,3 +205,16 @@ async def test_each_text_is_embedded_once_whatever_fails_and_is_delivered_again(
                 if found.vector is not None:
                     assert np.array_equal(found.vector, hashed(c.text))
                 assert c.digest == text_digest(c.text)
+
+
+async def test_vectors_wait_while_terms_are_being_written() -> None:
+    store, embedder = MemoryStore(), HashingEmbedder()
+    both = handlers(store, embedder)
+    await both.terms([delivery(message(1, "amber"))])
+    making = asyncio.create_task(both.vectors([delivery(message(1, "amber"))]))
+    await asyncio.sleep(TERMS_QUIET_S / 2)
+    await both.terms([delivery(message(2, "basin"))])
+    await asyncio.sleep(TERMS_QUIET_S * 0.8)
+    assert embedder.embedded == []
+    await making
+    assert "amber" in embedder.embedded
