@@ -72,9 +72,9 @@ class Gateway:
         with suppress(DependencyUnavailable):
             await self.bus.ready()
             return JSONResponse({"status": "ok", "engines": engines})
-        # Without the bus requests are still answered, from the window alone.
-        told = {"status": "degraded", "part": "bus_unavailable", "engines": engines}
-        return JSONResponse(told, status_code=503)
+        # Without the bus requests are still answered, from the window alone: a gateway that called itself
+        # unready would be taken out of service with all the others, for a part that it can do without.
+        return JSONResponse({"status": "degraded", "part": "bus_unavailable", "engines": engines})
 
 
 async def _on_error(http: HttpRequest, error: Exception) -> Response:

@@ -15,6 +15,7 @@ from services.gateway.exchange import Exchange
 from services.gateway.overflow import message_of
 from services.gateway.passthrough import forward, read_body
 from services.gateway.prepared import Prepared
+from services.gateway.record import new_record_id
 from services.gateway.request import Reader, Request
 from services.gateway.respond import Passing, error_event
 from services.gateway.session import label_of
@@ -83,7 +84,7 @@ class Conversing:
         work: "asyncio.Task[Prepared]",
     ) -> Response:
         """A 200 before the plan is there: signs of life keep the client from giving up."""
-        dialect = request.dialect
+        dialect, record_id = request.dialect, new_record_id()
 
         async def events() -> AsyncGenerator[bytes, None]:
             try:
@@ -91,6 +92,7 @@ class Conversing:
                     yield dialect.KEEP_ALIVE
                     await asyncio.wait({work}, timeout=COMMENT_EVERY_S)
                 exchange = self._exchange(served, request, session, work.result())
+                exchange.record_id = record_id
                 reply = await exchange.send(http.headers.items())
                 if reply.is_stream:
                     async for part in exchange.relay(reply):
@@ -107,6 +109,7 @@ class Conversing:
             ("content-type", "text/event-stream; charset=utf-8"),
             ("x-backscroll-session", session),
             ("x-backscroll-mode", "assembled"),
+            ("x-backscroll-record", record_id),
         ]
         return Passing(events(), 200, headers, close)
 

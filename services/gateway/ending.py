@@ -1,10 +1,12 @@
 """What the end of an answer tells: usage, or an error under status 200. Read beside the bytes that pass."""
 
+from dataclasses import replace
 from typing import Any
 
 import orjson
 
 from services.gateway.dialects.base import Dialect, Usage
+from services.gateway.overflow import stopped_by_window
 
 TAIL_BYTES = 64 * 1024
 """Usage stands at the end of an answer, in a stream in one of its last events; an error ends a stream."""
@@ -32,12 +34,16 @@ class Ending:
         """Empty where the answer tells none."""
         tail = bytes(self._tail)
         candidates = events(tail, b"usage") + events(bytes(self._first), b"usage") if stream else [tail]
+        found = Usage()
         for raw in candidates:
             value = _object(raw)
             usage = self._dialect.usage_of(value) if value else None
             if usage is not None and usage.prompt_tokens is not None:
-                return usage
-        return Usage()
+                found = usage
+                break
+        stops = events(tail, b"stop_reason") if stream else [tail]
+        full = any(stopped_by_window(value) for raw in stops if (value := _object(raw)))
+        return replace(found, window_full=full)
 
     def until_event(self) -> bytes:
         """What has to come before an event of ours: nothing, unless an event was broken off."""

@@ -187,6 +187,8 @@ class Preparer:
             lesson.narrow(max(window_shown(told), LEAST_WINDOW))
             log.warning("engine dropped a part of the prompt", told=told, window=lesson.window)
             return
+        if usage.window_full and usage.completion_tokens is not None:
+            lesson.narrow(told + usage.completion_tokens)
         lesson.saw(measured.bound, measured.counted, told)
         if done.tip is None or (done.tip.told and told == done.tip.tokens):
             return

@@ -1,5 +1,6 @@
 """The engine's own count of a prompt and its window, asked as seldom as can be."""
 
+import asyncio
 import time
 from collections.abc import Callable
 
@@ -50,6 +51,7 @@ class EngineCounter:
         self._listed: Listed | None = None
         self._was_down = False
         self._asked_at = -FRESH_S
+        self._refreshing = asyncio.Lock()
         self._down_until = 0.0
         self.generation = 0
         """Changes when the engine does: what was learned of the one before says nothing of this one."""
@@ -103,8 +105,11 @@ class EngineCounter:
     async def windows(self, model: str) -> dict[str, int]:
         """By the endpoint that told it."""
         if time.monotonic() - self._asked_at >= FRESH_S:
-            self._asked_at = time.monotonic()
-            await self._refresh()
+            # Whoever comes meanwhile waits: without the window its prompt would be for another one.
+            async with self._refreshing:
+                if time.monotonic() - self._asked_at >= FRESH_S:
+                    await self._refresh()
+                    self._asked_at = time.monotonic()
         found = {where: told.get(model, told.get("")) for where, told in self._windows.items()}
         return {where: window for where, window in found.items() if window is not None}
 

@@ -15,6 +15,8 @@ class Usage:
     prompt_tokens: int | None = None
     cached_tokens: int | None = None
     completion_tokens: int | None = None
+    window_full: bool = False
+    """The answer ended because the window was full, under status 200."""
 
 
 class Dialect(Protocol):

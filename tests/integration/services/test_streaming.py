@@ -54,6 +54,7 @@ async def test_comments_while_the_index_is_awaited(stack: Stack) -> None:
     async with stack.http.stream("POST", "/v1/chat/completions", json=body(messages)) as reply:
         assert reply.status_code == 200
         assert reply.headers["x-backscroll-mode"] == "assembled"
+        record_id = reply.headers["x-backscroll-record"]
         lines = reply.aiter_lines()
         comments = [await anext(lines) for _ in range(6)]
         assert [line for line in comments if line] == [comments[0]] * 3
@@ -64,6 +65,7 @@ async def test_comments_while_the_index_is_awaited(stack: Stack) -> None:
     told = [json.loads(line.removeprefix("data: ")) for line in rest[:-1]]
     assert "9174" in "".join(c["delta"].get("content") or "" for t in told for c in t["choices"])
     assert told[-1]["usage"]["prompt_tokens"] > 0
+    assert (await stack.record(record_id))["id"] == record_id
 
 
 @pytest.mark.usefixtures("impatient")
