@@ -4,6 +4,7 @@ from itertools import pairwise
 from typing import Any
 
 import orjson
+import pytest
 
 from tests.support.pipeline import Pipeline, sent
 
@@ -72,3 +73,54 @@ async def test_patches_end_with_the_window_that_they_stand_in() -> None:
         assert all(p.position >= prepared.layout.window_start for p in prepared.layout.patches)
         history.append({"role": "assistant", "content": "I see."})
     assert patched
+
+
+@pytest.mark.parametrize("mode", ["rebuild", "patch"])
+async def test_thanks_changes_nothing(mode: str) -> None:
+    pipeline = Pipeline(4096, drift_mode=mode)
+    history = far_past()
+    history.append({"role": "user", "content": "What is the vault combination?"})
+    before = [orjson.dumps(m) for m in sent(await pipeline.ask(history))]
+    for words in ("Thanks!", "Great, thank you.", "ok, go on", "谢谢"):
+        history += [{"role": "assistant", "content": "36-14-52."}, {"role": "user", "content": words}]
+        prepared = await pipeline.ask(history)
+        after = [orjson.dumps(m) for m in sent(prepared)]
+        assert prepared.plan is not None
+        assert prepared.plan.action == "reuse"
+        assert after[: len(before)] == before
+        before = after
+
+
+@pytest.mark.parametrize("mode", ["rebuild", "patch"])
+async def test_the_same_question_is_answered_again_after_an_eviction(mode: str) -> None:
+    pipeline = Pipeline(4096, drift_mode=mode)
+    history = far_past()
+    actions = []
+    for i in range(60):
+        asks = i % 20 == 0
+        text = (
+            "What is the vault combination?"
+            if asks
+            else f"Entry {i}: buoy {i * 13} was painted. " + "Aye. " * 40
+        )
+        history.append({"role": "user", "content": text})
+        prepared = await pipeline.ask(history)
+        assert prepared.plan is not None
+        actions.append(prepared.plan.action)
+        if asks:
+            assert FACTS["the vault combination"] in orjson.dumps(sent(prepared)).decode()
+        history.append({"role": "assistant", "content": "Very well."})
+    assert "evict" in actions
+
+
+async def test_an_import_that_the_engine_failed_to_answer_is_tried_again() -> None:
+    pipeline = Pipeline(4096)
+    history = [*far_past(1000), {"role": "user", "content": "What is the vault combination?"}]
+    failed = await pipeline.prepare(history)
+    published = len(pipeline.bus.published)
+    again = await pipeline.ask(history)
+    assert again.body == failed.body
+    assert len(pipeline.bus.published) == published
+    assert FACTS["the vault combination"] in again.body.decode()
+    addresses = [m.address for event in pipeline.bus.published for m in event.messages]
+    assert len(addresses) == len(set(addresses))
