@@ -1,7 +1,8 @@
 PY ?= python3
 BIN := .venv/bin
+ENGINE_VENV ?= .venv-engine
 
-.PHONY: setup demo test lint bench soak lock
+.PHONY: setup demo test test-engine lint bench soak lock
 
 setup: .venv/.ready  ## a virtual environment with exactly what requirements.lock names
 
@@ -16,6 +17,15 @@ demo: setup  ## a long conversation through the real endpoint, on embedded parts
 
 test: lint  ## lint, types, import rules, tests
 	$(BIN)/python -m pytest -q
+
+test-engine: setup $(ENGINE_VENV)/.ready  ## opt-in: a long chat through llama.cpp's server, with a real model; some ten minutes
+	$(ENGINE_VENV)/bin/python tests/engine/serve.py $(BIN)/python -m pytest -q tests/engine
+
+# Builds llama.cpp from source, once: some ten minutes, and CMake and a C++ compiler are needed.
+$(ENGINE_VENV)/.ready: tests/engine/requirements.txt
+	$(PY) -m venv $(ENGINE_VENV)
+	$(ENGINE_VENV)/bin/python -m pip install --disable-pip-version-check -r tests/engine/requirements.txt
+	touch $@
 
 lint: setup
 	$(BIN)/ruff check .

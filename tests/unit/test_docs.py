@@ -99,13 +99,13 @@ def test_commands_exist(path: Path) -> None:
     code = "\n".join(
         [*re.findall(r"^```sh\n(.*?)^```$", text, re.M | re.S), *re.findall(r"`([^`\n]+)`", text)]
     )
-    targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), re.M))
+    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.M))
     options = {
         command.name or command.callback.__name__: command.callback.__annotations__
         for command in app.registered_commands
         if command.callback
     } | {str(group.name): {} for group in app.registered_groups}
-    assert set(re.findall(r"^make (?:\w+=\S+ )?(\w+)", code, re.M)) <= targets
+    assert set(re.findall(r"^make (?:\w+=\S+ )?([\w-]+)", code, re.M)) <= targets
     for name, rest in re.findall(r"^(?:\.venv/bin/)?backscroll (\w+)(.*)$", code, re.M):
         assert name in options
         assert {option.replace("-", "_") for option in re.findall(r" --([\w-]+)", rest)} <= options[
