@@ -3,8 +3,10 @@
 import copy
 from typing import Any
 
+import orjson
 import pytest
 
+from shared.errors import ContextLengthExceeded
 from tests.support.pipeline import Pipeline
 
 Message = dict[str, Any]
@@ -74,3 +76,17 @@ async def test_images_are_added_to_what_a_tokenizer_says() -> None:
     counted = len(pipeline.engine.count({"messages": messages}))
     assert prepared.measured.counted >= counted
     assert not prepared.measured.exact
+
+
+async def test_where_nobody_counts_what_likely_fits_is_sent_and_what_cannot_is_not() -> None:
+    pipeline = Pipeline(4096)
+    pipeline.counter.blind = True
+    asked = {"role": "user", "content": "And what is the harbour master called?"}
+    likely = {"role": "system", "content": "You keep the books of the harbour and answer plainly. " * 180}
+    prepared = await pipeline.ask([likely, asked], max_tokens=4096)
+    assert prepared.measured.tokens > prepared.limit
+    assert orjson.loads(prepared.body)["max_tokens"] == prepared.window - 8 - prepared.limit
+    hopeless = {"role": "system", "content": likely["content"] * 5}
+    with pytest.raises(ContextLengthExceeded):
+        await pipeline.prepare([hopeless, asked])
+    assert pipeline.engine.refusals == 0
