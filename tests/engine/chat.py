@@ -44,6 +44,19 @@ def history(pairs: int, first: int = 0) -> list[Message]:
     return messages
 
 
+def as_items(messages: list[Message]) -> list[Message]:
+    """For `/v1/responses`. This server takes an answer only in this, the longest of the legal forms."""
+    kinds = {"assistant": "output_text"}
+    return [
+        {
+            "type": "message",
+            "role": message["role"],
+            "content": [{"type": kinds.get(message["role"], "input_text"), "text": message["content"]}],
+        }
+        for message in messages
+    ]
+
+
 @dataclass(frozen=True)
 class Turn:
     status: int

@@ -53,9 +53,7 @@ def test_a_prompt_that_only_grew_is_read_from_the_cache(
     grown = [(a, b) for a, b in pairwise(turns) if layout(a) == layout(b)]
     shares = [b.cached_tokens / a.prompt_tokens for a, b in grown]
     least = min(shares)
-    figure(
-        f"cached: {len(shares)} of {len(turns) - 1} turns only grew; least {least:.3f} of the prompt before"
-    )
+    figure(f"cached: {len(shares)} of {len(turns) - 1} turns only grew; cached at least {least:.3f} of it")
     assert len([b for _, b in grown if b.mode == "assembled"]) >= TURNS // 4
     assert least >= CACHED_SHARE
 
