@@ -28,17 +28,17 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def wait_for(server: "subprocess.Popen[bytes]", url: str) -> None:
+def wait_for(server: "subprocess.Popen[bytes]", url: str, log: Path) -> None:
     deadline = time.monotonic() + STARTING_S
     while time.monotonic() < deadline:
         if server.poll() is not None:
-            raise SystemExit(f"llama-server ended with {server.returncode}")
+            raise SystemExit(f"{log.read_text()}\nllama-server ended with {server.returncode}")
         try:
             with urllib.request.urlopen(f"{url}/health", timeout=5):
                 return
         except (urllib.error.URLError, OSError):
             time.sleep(0.2)
-    raise SystemExit(f"llama-server was not ready within {STARTING_S:.0f} s")
+    raise SystemExit(f"{log.read_text()}\nllama-server was not ready within {STARTING_S:.0f} s")
 
 
 def main(command: list[str]) -> int:
@@ -55,14 +55,11 @@ def main(command: list[str]) -> int:
             )
             url = f"http://127.0.0.1:{port}"
             try:
-                wait_for(server, url)
+                wait_for(server, url, log)
                 return subprocess.run(command, env={**os.environ, "ENGINE_URL": url}, check=False).returncode
             finally:
                 server.terminate()
                 server.wait(30)
-                kept = os.environ.get("ENGINE_LOG")
-                if kept:
-                    Path(kept).write_bytes(log.read_bytes())
 
 
 if __name__ == "__main__":
