@@ -24,7 +24,11 @@ from shared.errors import BackscrollError
 from shared.settings import Settings
 from shared.telemetry import configure_logging
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, help="Million-token conversations.")
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    help="Million-token conversations on an engine whose window is far smaller.",
+)
 app.add_typer(keys, name="keys")
 console = Console()
 
@@ -37,6 +41,9 @@ def _settings(given: dict[str, Any]) -> Settings:
         for problem in error.errors():
             name = ".".join(str(part) for part in problem["loc"])
             console.print(f"[red]BACKSCROLL_{name.upper()}[/red]: {problem['msg']}", soft_wrap=True)
+        raise typer.Exit(2) from error
+    except BackscrollError as error:
+        console.print(f"[red]{error}[/red]", soft_wrap=True)
         raise typer.Exit(2) from error
 
 

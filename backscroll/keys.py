@@ -24,6 +24,7 @@ FILE = "keys.json"
 keys = typer.Typer(no_args_is_help=True, help="API keys: one tenant each.")
 console = Console()
 T = TypeVar("T")
+DATA = typer.Option(help="The data directory of the `backscroll up` that the keys are for.")
 
 
 def own_file(settings: Settings) -> Path:
@@ -32,29 +33,38 @@ def own_file(settings: Settings) -> Path:
 
 
 @keys.command()
-def add(tenant: Annotated[str, typer.Argument(help="Letters, digits, `_`, `-` and `.`.")]) -> None:
-    """Make a key. It is shown this once; what is kept is a hash of it."""
+def add(
+    tenant: Annotated[str, typer.Argument(help="Letters, digits, `_`, `-` and `.`.")],
+    data: Annotated[Path | None, DATA] = None,
+) -> None:
+    """Make a key. It is shown this once; what is kept is a hash of it.
+
+    A gateway that was started without any key asks for keys from its next start on.
+    """
     try:
         key, stored = new_key(tenant, time.time())
     except ValidationError as error:
         console.print("[red]A tenant's name has 1 to 64 letters, digits, '_', '-' and '.'.[/red]")
         raise typer.Exit(2) from error
-    _run(lambda store: store.save(stored))
+    _run(lambda store: store.save(stored), data)
     print(key)
 
 
 @keys.command(name="list")
-def list_keys() -> None:
+def list_keys(data: Annotated[Path | None, DATA] = None) -> None:
     """Show id, tenant and time of each key; the keys themselves are not kept."""
     table = Table("id", "tenant", "created", "state")
-    for key in sorted(_run(lambda store: store.load()), key=lambda k: (k.tenant, k.created)):
+    for key in sorted(_run(lambda store: store.load(), data), key=lambda k: (k.tenant, k.created)):
         created = datetime.fromtimestamp(key.created, UTC).isoformat(timespec="seconds")
         table.add_row(key.id, key.tenant, created, "revoked" if key.revoked else "in force")
     console.print(table)
 
 
 @keys.command()
-def revoke(key: Annotated[str, typer.Argument(help="The id that `backscroll keys list` shows.")]) -> None:
+def revoke(
+    key: Annotated[str, typer.Argument(help="The id that `backscroll keys list` shows.")],
+    data: Annotated[Path | None, DATA] = None,
+) -> None:
     """Put a key out of force; running gateways follow within seconds."""
 
     async def put_out(store: KeyStore) -> StoredKey | None:
@@ -63,14 +73,14 @@ def revoke(key: Annotated[str, typer.Argument(help="The id that `backscroll keys
             await store.save(found.model_copy(update={"revoked": True}))
         return found
 
-    if _run(put_out) is None:
+    if _run(put_out, data) is None:
         console.print("[red]There is no key of this id.[/red]")
         raise typer.Exit(1)
 
 
-def _run(work: Callable[[KeyStore], Awaitable[T]]) -> T:
+def _run(work: Callable[[KeyStore], Awaitable[T]], data: Path | None) -> T:
     async def with_store() -> T:
-        async with _store(Settings()) as store:
+        async with _store(Settings() if data is None else Settings(data_dir=data)) as store:
             return await work(store)
 
     try:

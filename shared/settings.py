@@ -17,6 +17,8 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from shared.errors import PermanentFault
+
 
 class EngineSettings(BaseModel):
     """One of several engines."""
@@ -155,7 +157,9 @@ class Settings(BaseSettings):
 
     # The engine and the parts.
     engine_url: str | None = Field(
-        None, description="OpenAI-compatible engine, with `/v1`; unset: the demo engine."
+        None,
+        pattern="^https?://",
+        description="OpenAI-compatible engine, with `/v1`; unset: the demo engine.",
     )
     engine_api_key: str | None = Field(
         None, repr=False, description="Sent to the engine when the client sends no key."
@@ -210,5 +214,7 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         file = os.environ.get("BACKSCROLL_CONFIG")
+        if file and not Path(file).is_file():
+            raise PermanentFault(f"BACKSCROLL_CONFIG: there is no file {file}")
         toml = (TomlConfigSettingsSource(settings_cls, toml_file=file),) if file else ()
         return (init_settings, env_settings, *toml)

@@ -54,8 +54,8 @@ class KeyRing:
         await self._read()
         if not self._tenants and not self._open:
             raise PermanentFault(
-                "There is no API key, and without one the gateway listens on loopback only: make one with "
-                "`backscroll keys add <tenant>`, or set BACKSCROLL_HOST to 127.0.0.1"
+                "There is no API key in force: make one with `backscroll keys add <tenant>`. Without any, "
+                "a gateway serves on 127.0.0.1 alone, and only if no key was ever made, revoked ones included."
             )
 
     async def tenant_of(self, presented: Iterable[str]) -> str:

@@ -22,6 +22,7 @@ from shared.prompt.converge import shrinkings
 from shared.prompt.place import evict, excerpt_tokens
 from shared.prompt.plan import Layout, Plan
 from shared.prompt.state import Tip
+from shared.prompt.window import last_step
 from shared.telemetry import EXCERPTS_DROPPED
 from shared.tokens.counter import EngineCounter
 
@@ -199,6 +200,8 @@ class Assembly:
             done.degrade(draft.missed)
         done.plan, done.layout, done.measured = plan, draft.layout, draft.measured
         done.rejected = draft.rendered.rejected
+        if any(cut.position >= last_step(request.shape.history(1.0)) for cut in draft.layout.cuts):
+            done.degrade("message_cut")
         EXCERPTS_DROPPED.inc(done.rejected)
         changed = clamped(request, done, self._policy)
         done.body = request.body.with_messages(draft.messages, changed)

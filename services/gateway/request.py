@@ -64,6 +64,8 @@ class Request:
 
     def _string(self, name: str) -> str:
         value = self.body.values.get(name)
+        if value is None:
+            raise InvalidRequest(f"'{name}' is required.", name)
         if not isinstance(value, str):
             raise InvalidRequest(f"'{name}' must be a string.", name)
         return value

@@ -36,6 +36,11 @@ def step_starts(history: History) -> Positions:
     return np.flatnonzero(new)
 
 
+def last_step(history: History) -> int:
+    """Where the step that asks begins."""
+    return int(step_starts(history)[-1])
+
+
 def task_of(history: History, position: int) -> int | None:
     """The user message of the turn that a position belongs to, where it stands before it."""
     first = int(np.searchsorted(history.turns, history.turns[position]))

@@ -180,7 +180,7 @@ def test_headers_and_degradations_are_those_of_the_code() -> None:
     parts = {
         p
         for text in code
-        for p in re.findall(r'"(\w+_(?:unavailable|estimated|incomplete|refused|truncated))"', text)
+        for p in re.findall(r'"(\w+_(?:unavailable|estimated|incomplete|refused|truncated|cut))"', text)
     }
     listed = {row[2].strip("`") for row in rows(section(TEXTS[README], "## When a part is down"))}
     assert listed - {""} == parts - {"engine_unavailable", "dependency_unavailable"}

@@ -1,0 +1,31 @@
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from shared.errors import PermanentFault
+from shared.settings import Settings
+
+
+def test_environment_over_file_over_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "backscroll.toml"
+    file.write_text("max_context = 16384\nchunk_tokens = 512\n")
+    monkeypatch.setenv("BACKSCROLL_CONFIG", str(file))
+    monkeypatch.setenv("BACKSCROLL_CHUNK_TOKENS", "256")
+    settings = Settings()
+    assert (settings.max_context, settings.chunk_tokens, settings.embed_batch) == (16_384, 256, 16)
+
+
+def test_a_file_that_is_not_there_is_no_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BACKSCROLL_CONFIG", "/nowhere/backscroll.toml")
+    with pytest.raises(PermanentFault, match="there is no file"):
+        Settings()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("PORT", "abc"), ("MAX_CONTEXT", "-5"), ("ENGINE_URL", "localhost:8000")]
+)
+def test_a_wrong_value_is_refused(name: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(f"BACKSCROLL_{name}", value)
+    with pytest.raises(ValidationError, match=name.lower()):
+        Settings()
