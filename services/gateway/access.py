@@ -55,7 +55,7 @@ class KeyRing:
         if not self._tenants and not self._open:
             raise PermanentFault(
                 "There is no API key in force: make one with `backscroll keys add <tenant>`. Without any, "
-                "a gateway serves on 127.0.0.1 alone, and only if no key was ever made, revoked ones included."
+                "a gateway serves on 127.0.0.1 alone, and only if no key was ever made; revoked ones count."
             )
 
     async def tenant_of(self, presented: Iterable[str]) -> str:
