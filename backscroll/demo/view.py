@@ -15,6 +15,15 @@ from backscroll.demo.facts import Question
 from backscroll.demo.result import Answered, DemoResult
 
 FILL_CELLS = 30
+WHAT_HAPPENS = (
+    "Every request carries the whole history so far, as a chat client sends it: first while it grows, then with\n"
+    "a question each. The engine refuses what is longer than its window, and answers only from what it was sent;\n"
+    "so an answer about the far past is there because Backscroll put it before the engine."
+)
+HOW_TO_READ = (
+    "Right is also to find nothing where nothing was said. Cached: the share of the prompt that the engine knew\n"
+    "from the one before; a question about another part of the past has its excerpts recalled anew, near the front."
+)
 
 
 class View:
@@ -36,6 +45,7 @@ class View:
             f"[bold]{escape(self._result.name)}[/bold]: {self._result.conversation_tokens:,} tokens of "
             f"conversation, a window of {self._result.window:,}"
         )
+        self._console.print(f"[dim]{WHAT_HAPPENS}[/dim]")
         self._live.start()
         return self
 
@@ -74,6 +84,7 @@ def print_summary(console: Console, result: DemoResult) -> None:
     """The table of questions, where there were any, and the account of the whole play."""
     if result.answered:
         console.print(_table(result))
+        console.print(f"[dim]{HOW_TO_READ}[/dim]")
     windows = f" = {result.conversation_tokens / result.window:.1f} windows" if result.window else ""
     modes = ", ".join(f"{escape(mode)} {count}" for mode, count in sorted(result.modes.items()))
     console.print(f"Conversation  {result.conversation_tokens:,} tokens{windows} of {result.window:,}")
