@@ -50,9 +50,10 @@ async def test_it_always_fits(messages: list[Message], window: int, max_tokens: 
     try:
         prepared = await pipeline.ask(messages, **fields)
     except ContextLengthExceeded:
-        # Only a last step whose calls or parts cannot be cut may be too long for these windows.
-        smallest = [messages[-1]] if messages[-1]["role"] == "user" else messages[-8:]
-        assert any(m.get("tool_calls") or isinstance(m.get("content"), list) for m in smallest)
+        # Only a head or a last step with images, calls or parts that cannot be cut is ever too long.
+        head = [m for m in messages if m["role"] in ("system", "developer")]
+        last = [messages[-1]] if messages[-1]["role"] == "user" else messages[-8:]
+        assert any(m.get("tool_calls") or isinstance(m.get("content"), list) for m in [*head, *last])
         return
     assert validate_messages(sent(prepared)) == []
     assert pipeline.engine.refusals == 0
