@@ -16,12 +16,12 @@ from backscroll.demo.result import Answered, DemoResult
 
 FILL_CELLS = 30
 WHAT_HAPPENS = (
-    "Every request carries the whole history so far, as a chat client sends it: first while it grows,\n"
-    "then with a question each. The engine refuses what is longer than its window and answers only from\n"
+    "Every request carries the whole history so far, as a chat client sends it: first while it grows, "
+    "then with a question each. The engine refuses what is longer than its window and answers only from "
     "what it was sent: an answer about the far past is there because Backscroll put it before the engine."
 )
 HOW_TO_READ = (
-    "Right is also to find nothing where nothing was said. Cached: the share of the prompt that the engine\n"
+    "Right is also to find nothing where nothing was said. Cached: the share of the prompt that the engine "
     "knew from the one before; a question about another part of the past has its excerpts recalled anew."
 )
 
