@@ -12,7 +12,8 @@ FRAME_TOKENS = 160
 """Upper bound of the lines that open and close a block or patch."""
 LABEL_TOKENS = 12
 """Of the label that an excerpt stands under, as planned with; what it is in truth is counted when it is
-rendered. A label a turn and a line a kind took a third of a block of short messages."""
+rendered. With a label a turn and a line a kind (planned with 32), LoCoMo conv-26 at 4,096 tokens by terms
+alone had AEH .832; with a line a run .843."""
 
 
 class Excerpt(NamedTuple):
