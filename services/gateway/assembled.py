@@ -200,7 +200,8 @@ class Assembly:
             done.degrade(draft.missed)
         done.plan, done.layout, done.measured = plan, draft.layout, draft.measured
         done.rejected = draft.rendered.rejected
-        if any(cut.position >= last_step(request.shape.history(1.0)) for cut in draft.layout.cuts):
+        last_cut = max((cut.position for cut in draft.layout.cuts), default=-1)
+        if last_cut >= last_step(request.shape.history(1.0)):
             done.degrade("message_cut")
         EXCERPTS_DROPPED.inc(done.rejected)
         changed = clamped(request, done, self._policy)

@@ -56,7 +56,6 @@ class Occurrences:
     """All positions of each address of a request."""
 
     def __init__(self, history: History) -> None:
-        self._history = history
         keys = history.address_keys
         self._order: Ints = np.argsort(keys, kind="stable")
         self._sorted: Ints = keys[self._order]

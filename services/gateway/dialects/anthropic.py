@@ -14,6 +14,7 @@ from services.gateway.dialects.blocks import (
     hidden_tokens,
     parts_of,
     payload_tokens,
+    read_spoken,
     text_slot,
 )
 from shared.conversation.message import Call, Message, PartKind, Speaker
@@ -55,14 +56,7 @@ def read_message(raw: bytes, index: int, image_tokens: int) -> Message:
     step goes on.
     """
     where = f"messages[{index}]"
-    value = load(raw, where)
-    if not isinstance(value, dict):
-        raise InvalidRequest(f"'{where}' must be an object.", where)
-    role = value.get("role")
-    if not isinstance(role, str) or role not in SPEAKERS:
-        raise InvalidRequest(
-            f"'{where}.role' must be one of {', '.join(SPEAKERS)}; it is {role!r}.", f"{where}.role"
-        )
+    value, role = read_spoken(raw, where, SPEAKERS)
     blocks = blocks_of(value, where)
     brought = [b["tool_use_id"] for b in blocks if b["type"] == "tool_result"]
     asked = {b.get("id") for b in blocks if is_server_call(b)}

@@ -4,13 +4,14 @@ import base64
 import binascii
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
-from shared.conversation.message import Part, PartKind
+from services.gateway.body import load
+from shared.conversation.message import Part, PartKind, Speaker
 from shared.errors import InvalidRequest
 from shared.prompt.cut import apply_cuts
 from shared.prompt.render import Edit
@@ -22,6 +23,19 @@ PAYLOADS = {"data", "file_data", "encrypted_content", "encrypted_index", "signat
 PAGE = re.compile(rb"/Type\s*/Page\b")
 PAGE_TOKENS = 3000
 """Of the text of a PDF page, at most (Anthropic documents 1,500 to 3,000); its image comes on top."""
+
+
+def read_spoken(raw: bytes, where: str, speakers: Mapping[str, Speaker]) -> tuple[dict[str, Any], str]:
+    """A raw message and its role. Raises `InvalidRequest` naming the field."""
+    value = load(raw, where)
+    if not isinstance(value, dict):
+        raise InvalidRequest(f"'{where}' must be an object.", where)
+    role = value.get("role")
+    if not isinstance(role, str) or role not in speakers:
+        raise InvalidRequest(
+            f"'{where}.role' must be one of {', '.join(speakers)}; it is {role!r}.", f"{where}.role"
+        )
+    return value, role
 
 
 @dataclass(frozen=True)
@@ -132,7 +146,3 @@ def payload_tokens(payload: object) -> int:
 
 def canonical_json(value: object) -> str:
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
-
-
-def texts_of(slots: Sequence[Slot]) -> list[str]:
-    return [slot.text for slot in slots if slot.kind is not PartKind.OPAQUE]

@@ -7,7 +7,7 @@ import orjson
 
 from services.gateway.body import load
 from services.gateway.dialects.base import Usage, integer
-from services.gateway.dialects.blocks import hidden_tokens, opaque_part
+from services.gateway.dialects.blocks import hidden_tokens, opaque_part, read_spoken
 from shared.conversation.message import Call, Message, Part, PartKind, Speaker, unit_parts
 from shared.errors import InvalidRequest
 from shared.prompt.cut import apply_cuts
@@ -40,14 +40,7 @@ def passes_through(values: Mapping[str, object]) -> bool:
 def read_message(raw: bytes, index: int, image_tokens: int) -> Message:
     """Raises `InvalidRequest` naming the field, e.g. `messages[3].role`."""
     where = f"messages[{index}]"
-    value = load(raw, where)
-    if not isinstance(value, dict):
-        raise InvalidRequest(f"'{where}' must be an object.", where)
-    role = value.get("role")
-    if not isinstance(role, str) or role not in SPEAKERS:
-        raise InvalidRequest(
-            f"'{where}.role' must be one of {', '.join(SPEAKERS)}; it is {role!r}.", f"{where}.role"
-        )
+    value, role = read_spoken(raw, where, SPEAKERS)
     name = value.get("name")
     if name is not None and not isinstance(name, str):
         raise InvalidRequest(f"'{where}.name' must be a string.", f"{where}.name")
