@@ -51,6 +51,9 @@ async def serve(
     subscriber = broker.subscriber(method.subject, queue=method.name, max_workers=WORKERS, decoder=undecoded)
     subscriber(answer)
     await subscriber.start()
+    # Subscribing is not answered: without a round trip a caller on another connection can be told that
+    # nobody answers, by a replica that says it is ready.
+    await broker.connection.flush()
 
 
 async def call(

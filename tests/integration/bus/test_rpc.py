@@ -19,12 +19,14 @@ async def test_a_request_gets_its_reply(bus: Bus, nats_url: str) -> None:
         return Reranked(scores=(float(len(asked.query)),))
 
     server = await connect(nats_url, service="retriever")
-    await server.serve(RERANK, rerank)
-    replies = await asyncio.gather(
-        *(bus.call(RERANK, request(query="x" * n), timeout_s=5) for n in range(50))
-    )
+    try:
+        await server.serve(RERANK, rerank)
+        replies = await asyncio.gather(
+            *(bus.call(RERANK, request(query="x" * n), timeout_s=5) for n in range(50))
+        )
+    finally:
+        await server.close()
     assert [r.scores for r in replies] == [(float(n),) for n in range(50)]
-    await server.close()
 
 
 async def test_bodies_over_the_servers_limit_go_both_ways(bus: Bus) -> None:
