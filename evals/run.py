@@ -97,8 +97,7 @@ async def run(
                 await _embedded(at.nats_url)
             for budget in budgets:
                 for question in case.questions:
-                    asked = [*history, {"role": "user", "content": question.text}]
-                    await at.ask(f"b{budget}", question.id, asked)
+                    await at.ask(f"b{budget}", question.id, case.asked(question))
                     seen = at.capture.prompts.pop((f"b{budget}", question.id))
                     results.append((budget, judge(case, question, seen["text"], seen["tokens"])))
                     progress.advance(task)
