@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from rich.console import Console
 from rich.table import Table
 
-from services.gateway.keys import FileKeys, KeyStore, StoredKey, key_store, new_key
+from services.gateway.http.keys import FileKeys, KeyStore, StoredKey, key_store, new_key
 from shared.bus import connect
 from shared.errors import BackscrollError
 from shared.settings import Settings

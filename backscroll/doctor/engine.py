@@ -6,7 +6,7 @@ import httpx
 import orjson
 
 from backscroll.doctor.finding import Finding
-from services.gateway.overflow import message_of, parse_overflow
+from services.gateway.upstream.overflow import message_of, parse_overflow
 from shared.errors import DependencyUnavailable
 from shared.settings import Settings
 from shared.tokens.counter import EngineCounter

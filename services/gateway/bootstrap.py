@@ -10,19 +10,19 @@ import httpx
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 
-from services.gateway.access import OPEN_TENANT, Guard, KeyRing, may_be_open
-from services.gateway.app import Gateway, create_app
-from services.gateway.converse import Conversing
-from services.gateway.engine import Engine, Patience
-from services.gateway.engines import Engines, Served
-from services.gateway.keys import key_store
-from services.gateway.prepare import Preparer
-from services.gateway.prepared import Policy
-from services.gateway.request import Reader
-from services.gateway.templates import Template
-from services.gateway.tips import Tips
-from services.gateway.toolpolicies import read_policies
+from services.gateway.http.access import OPEN_TENANT, Guard, KeyRing, may_be_open
+from services.gateway.http.app import Gateway, create_app
+from services.gateway.http.converse import Conversing
+from services.gateway.http.keys import key_store
+from services.gateway.prepare.prepared import Policy
+from services.gateway.prepare.preparer import Preparer
+from services.gateway.prepare.templates import Template
+from services.gateway.prepare.tips import Tips
+from services.gateway.prepare.toolpolicies import read_policies
+from services.gateway.reading.request import Reader
 from services.gateway.translate.translation import chat_prompt
+from services.gateway.upstream.engine import Engine, Patience
+from services.gateway.upstream.engines import Engines, Served
 from shared.bus import Bus
 from shared.conversation.facts import FactsCache, Weights
 from shared.errors import PermanentFault

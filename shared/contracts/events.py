@@ -62,7 +62,7 @@ class ChunksCreated(Contract):
 
 
 class ExchangeRecorded(Contract):
-    """What the model saw, and why. `body` is the record as JSON (services/gateway/record.py)."""
+    """What the model saw, and why. `body` is the record as JSON (services/gateway/http/record.py)."""
 
     tenant: str
     session: str

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import httpx
 import pytest
 
-from services.gateway.overflow import parse_overflow
+from services.gateway.upstream.overflow import parse_overflow
 from tests.engine.chat import as_items, history
 
 pytestmark = pytest.mark.timeout(600)

@@ -5,7 +5,7 @@ from typing import Any
 import orjson
 
 from services.gateway.dialects import chat
-from services.gateway.request import Reader, Request
+from services.gateway.reading.request import Reader, Request
 from shared.conversation.facts import FactsCache, Weights
 from shared.settings import Settings
 from shared.tokens.estimate import Coefficients

@@ -17,11 +17,11 @@ from services.chunker.chunk import Limits as ChunkLimits
 from services.chunker.chunk import chunk_message
 from services.gateway.dialects import chat
 from services.gateway.dialects.base import Dialect
-from services.gateway.prepare import Preparer
-from services.gateway.prepared import Policy, Prepared
-from services.gateway.request import Reader, Request
-from services.gateway.templates import LENIENT, Template
-from services.gateway.tips import Tips
+from services.gateway.prepare.prepared import Policy, Prepared
+from services.gateway.prepare.preparer import Preparer
+from services.gateway.prepare.templates import LENIENT, Template
+from services.gateway.prepare.tips import Tips
+from services.gateway.reading.request import Reader, Request
 from services.retriever.recall import Recall
 from services.retriever.rerank import rerank
 from shared.contracts.base import Contract

@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 
 from services.gateway.dialects.base import Dialect
-from services.gateway.request import Reader, Request
+from services.gateway.reading.request import Reader, Request
 from shared.conversation.address import text_digest
 from shared.conversation.facts import FactsCache, Weights
 from shared.conversation.history import RoleCode

@@ -149,9 +149,11 @@ def test_the_architecture_names_every_file_of_a_service(service: str) -> None:
     heading = re.search(rf"^### services/{service}\b.*$", TEXTS[ROOT / "ARCHITECTURE.md"], re.M)
     assert heading
     named = {row[0].strip("`") for row in rows(section(TEXTS[ROOT / "ARCHITECTURE.md"], heading[0]))}
-    files = {path.name for path in (ROOT / "services" / service).glob("*.py")}
+    root = ROOT / "services" / service
     directories = {name for name in named if name.endswith("/")}
-    assert named - directories == files - {"__init__.py", "__main__.py", "bootstrap.py"}
+    files = {str(path.relative_to(root)) for path in root.rglob("*.py") if path.name != "__init__.py"}
+    told_apart = {name for name in files if not name.startswith(tuple(directories))}
+    assert named - directories == told_apart - {"__main__.py", "bootstrap.py"}
     assert all((ROOT / "services" / service / name).is_dir() for name in directories)
 
 

@@ -5,7 +5,6 @@ from typing import Any
 
 import orjson
 
-from services.gateway.body import load
 from services.gateway.dialects.base import Usage, integer
 from services.gateway.dialects.blocks import (
     Slot,
@@ -17,6 +16,7 @@ from services.gateway.dialects.blocks import (
     read_spoken,
     text_slot,
 )
+from services.gateway.reading.body import load
 from shared.conversation.message import Call, Message, PartKind, Speaker
 from shared.errors import ContextLengthExceeded, InvalidRequest
 from shared.prompt.render import Edit

@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from services.gateway.body import load
+from services.gateway.reading.body import load
 from shared.conversation.message import Part, PartKind, Speaker
 from shared.errors import InvalidRequest
 from shared.prompt.cut import apply_cuts

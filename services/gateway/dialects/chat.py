@@ -5,9 +5,9 @@ from typing import Any
 
 import orjson
 
-from services.gateway.body import load
 from services.gateway.dialects.base import Usage, integer
 from services.gateway.dialects.blocks import hidden_tokens, opaque_part, read_spoken
+from services.gateway.reading.body import load
 from shared.conversation.message import Call, Message, Part, PartKind, Speaker, unit_parts
 from shared.errors import InvalidRequest
 from shared.prompt.cut import apply_cuts

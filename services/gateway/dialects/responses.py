@@ -10,7 +10,6 @@ from typing import Any
 
 import orjson
 
-from services.gateway.body import load
 from services.gateway.dialects.base import Usage, integer
 from services.gateway.dialects.blocks import (
     Slot,
@@ -21,6 +20,7 @@ from services.gateway.dialects.blocks import (
     text_slot,
 )
 from services.gateway.dialects.chat import error_body as error_body
+from services.gateway.reading.body import load
 from shared.conversation.message import Call, Message, PartKind, Speaker
 from shared.errors import InvalidRequest
 from shared.prompt.render import Edit

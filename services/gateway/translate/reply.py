@@ -3,9 +3,9 @@
 from collections.abc import AsyncIterator
 from dataclasses import replace
 
-from services.gateway.engine import Reply
-from services.gateway.headers import Pairs
+from services.gateway.http.headers import Pairs
 from services.gateway.translate.translation import Translation
+from services.gateway.upstream.engine import Reply
 
 OF_ITS_DIALECT = ("anthropic-version", "anthropic-beta", "openai-beta")
 

@@ -6,10 +6,10 @@ from typing import Protocol
 
 import orjson
 
-from services.gateway.body import load
 from services.gateway.dialects import anthropic, chat, responses
 from services.gateway.dialects.base import Dialect
-from services.gateway.templates import LENIENT, Template, conform
+from services.gateway.prepare.templates import LENIENT, Template, conform
+from services.gateway.reading.body import load
 from services.gateway.translate import (
     anthropic_answer,
     anthropic_request,

@@ -8,8 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 from backscroll.cli import app
-from services.gateway.access import KeyRing
-from services.gateway.keys import BucketKeys, digest_of, new_key
+from services.gateway.http.access import KeyRing
+from services.gateway.http.keys import BucketKeys, digest_of, new_key
 from shared.bus import Bus, provision
 from shared.errors import PermanentFault, Unauthorized
 from shared.settings import Settings

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import pytest
 
-from services.gateway.keys import FileKeys, new_key
+from services.gateway.http.keys import FileKeys, new_key
 from shared.settings import Settings
 from shared.telemetry import configure_logging
 from tests.support.scripted_engine import CHAT, TOKENIZE, ScriptedEngine

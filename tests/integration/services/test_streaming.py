@@ -5,7 +5,7 @@ import json
 import pytest
 from starlette.responses import JSONResponse
 
-from services.gateway import converse
+from services.gateway.http import converse
 from tests.support.scripted_engine import CHAT, ScriptedEngine
 from tests.support.stack import Stack
 from tests.support.talk import LOCK_QUESTION, Message, talk, user

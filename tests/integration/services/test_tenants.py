@@ -13,7 +13,7 @@ import nats.js.errors
 import pytest
 import qdrant_edge as edge
 
-from services.gateway.keys import FileKeys, new_key
+from services.gateway.http.keys import FileKeys, new_key
 from shared.bus.codec import unpack
 from shared.bus.subjects import token
 from shared.contracts.events import MessagesRecorded, RecordedMessage, Unit

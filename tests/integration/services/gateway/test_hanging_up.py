@@ -103,7 +103,7 @@ async def test_while_the_index_is_awaited(patient: Running, engine: RawEngine, s
 
 
 async def test_after_the_early_comments(patient: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("services.gateway.converse.COMMENT_EVERY_S", 0.05)
+    monkeypatch.setattr("services.gateway.http.converse.COMMENT_EVERY_S", 0.05)
     patient.bus.assemble_s = 30
     body = ask(messages=long_history(), stream=True)
     async with patient.http.stream("POST", CHAT, json=body) as reply:

@@ -101,7 +101,7 @@ async def test_switched_off_the_refusal_is_passed_on(engine: RawEngine, status: 
 async def test_a_late_refusal_is_an_event(
     patient: Running, engine: RawEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("services.gateway.converse.COMMENT_EVERY_S", 0.05)
+    monkeypatch.setattr("services.gateway.http.converse.COMMENT_EVERY_S", 0.05)
     patient.bus.assemble_s = 0.2
     engine.script = refusing(9, 401, b'{"error":{"message":"Who are you?"}}')
     stream = (await patient.http.post(CHAT, json=ask(stream=True) | {"messages": HISTORY})).content

@@ -9,7 +9,7 @@ import pytest
 import regex
 
 from backscroll.engine import validate_messages
-from services.gateway.prepared import Prepared
+from services.gateway.prepare.prepared import Prepared
 from tests.support.pipeline import Pipeline, sent
 from tests.support.talk import BOILER, LOCK, LOCK_QUESTION, Message, assistant, talk, user
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from backscroll.engine import validate_messages
 from backscroll.engine.strict import mistral_faults
-from services.gateway.templates import LENIENT, Template
+from services.gateway.prepare.templates import LENIENT, Template
 from shared.errors import ContextLengthExceeded
 from tests.support.histories import Message, histories, legacy, modern
 from tests.support.pipeline import Pipeline, sent

@@ -5,8 +5,8 @@ import pytest
 
 from services.gateway.dialects import anthropic
 from services.gateway.dialects.base import Usage
-from services.gateway.ending import Ending
-from services.gateway.request import Request
+from services.gateway.reading.request import Request
+from services.gateway.upstream.ending import Ending
 from tests.support.pipeline import Pipeline
 
 STOP = "model_context_window_exceeded"

@@ -7,7 +7,7 @@ import pytest
 
 from backscroll.engine import validate_messages
 from backscroll.engine.strict import mistral_faults
-from services.gateway.templates import Template
+from services.gateway.prepare.templates import Template
 from tests.support.pipeline import Pipeline, sent
 
 MISTRAL = Template(strict_alternation=True, developer_role=False, tool_ids="mistral")

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from services.gateway.overflow import parse_overflow
+from services.gateway.upstream.overflow import parse_overflow
 from shared.settings import Settings
 from tests.support.gateway import gateway
 from tests.support.lying_engine import AT_THE_WINDOW, REFUSALS, WITH_ANSWER, LyingEngine

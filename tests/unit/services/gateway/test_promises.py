@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from backscroll.engine import validate_messages
-from services.gateway.prepared import Prepared
+from services.gateway.prepare.prepared import Prepared
 from shared.errors import ContextLengthExceeded
 from tests.support.histories import Message, histories
 from tests.support.pipeline import Pipeline, sent

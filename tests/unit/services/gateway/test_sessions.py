@@ -7,8 +7,8 @@ from typing import Any
 import orjson
 
 from services.gateway.dialects import chat
-from services.gateway.prepared import Prepared
-from services.gateway.request import Request
+from services.gateway.prepare.prepared import Prepared
+from services.gateway.reading.request import Request
 from shared.prompt.plan import Layout
 from tests.support.pipeline import Pipeline, sent
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 import orjson
 
 from services.gateway.dialects import chat
-from services.gateway.prepared import Prepared
-from services.gateway.request import Request
+from services.gateway.prepare.prepared import Prepared
+from services.gateway.reading.request import Request
 from shared.conversation.facts import Facts
 from shared.tokens.prompt import Prompt
 from tests.support.pipeline import Pipeline

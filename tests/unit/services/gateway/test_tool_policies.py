@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from backscroll.engine import validate_messages
 from services.assembler.inside import WHOLE, inside_ranges
 from services.gateway.dialects import chat
-from services.gateway.prepared import Prepared
-from services.gateway.request import Request
+from services.gateway.prepare.prepared import Prepared
+from services.gateway.reading.request import Request
 from shared.errors import ContextLengthExceeded
 from shared.prompt.plan import Cut, Layout
 from shared.prompt.toolresult import ToolPolicy

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.gateway.toolpolicies import read_policies
+from services.gateway.prepare.toolpolicies import read_policies
 from shared.contracts.base import Kind
 from shared.contracts.events import Unit
 from shared.errors import PermanentFault

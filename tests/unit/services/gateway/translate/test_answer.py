@@ -7,10 +7,10 @@ import openai
 import orjson
 import pytest
 
-from services.gateway.engine import Reply
-from services.gateway.overflow import parse_overflow
 from services.gateway.translate.reply import for_chat, translated
 from services.gateway.translate.translation import Translation
+from services.gateway.upstream.engine import Reply
+from services.gateway.upstream.overflow import parse_overflow
 from shared.errors import EngineUnavailable
 from tests.support.chat_stream import USAGE
 from tests.support.told import anthropic_client, openai_client

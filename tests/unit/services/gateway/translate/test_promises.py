@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from backscroll.engine.engine import Engine
 from services.gateway.dialects import anthropic, responses
 from services.gateway.dialects.base import Dialect
-from services.gateway.templates import LENIENT, Template
+from services.gateway.prepare.templates import LENIENT, Template
 from services.gateway.translate.translation import Translation, chat_prompt
 from shared.errors import ContextLengthExceeded, InvalidRequest
 from shared.tokens.prompt import Prompt

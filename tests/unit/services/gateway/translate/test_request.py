@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backscroll.engine import validate_messages
-from services.gateway.templates import Template
+from services.gateway.prepare.templates import Template
 from services.gateway.translate.translation import Translation, chat_prompt
 from shared.errors import InvalidRequest
 from shared.tokens.prompt import Prompt

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from services.gateway.dialects import anthropic as anthropic_dialect
 from services.gateway.dialects import responses as responses_dialect
 from services.gateway.dialects.base import Dialect
-from services.gateway.ending import Ending
 from services.gateway.translate.translation import Translation
+from services.gateway.upstream.ending import Ending
 from tests.support.chat_stream import DONE, call, data, delta, ending, finish, text, usage
 from tests.support.told import STREAM, openai_client, streamed_message, streamed_response
 
