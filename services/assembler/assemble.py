@@ -116,6 +116,8 @@ async def _rebuild(
             update={
                 "layout": placement.layout(block=tuple(sorted(map(excerpt_of, found.chosen)))),
                 "candidates": (*found.chosen, *found.dropped),
+                "profile": found.profile,
+                "found": found.found,
                 "index": found.index,
                 "indexed_to": found.indexed_to,
                 "covered_to": found.covered_to,

@@ -6,12 +6,21 @@ from services.assembler.recall import BusRecall
 from shared.bus import ASSEMBLE, Bus
 from shared.contracts.rpc import Assemble, Assembled
 from shared.prompt.budget import limits_of
-from shared.settings import Settings
+from shared.settings import Settings, overridden
 
 
 async def start(settings: Settings, bus: Bus) -> None:
     """Answers until the bus is closed."""
-    policy = Policy(
+    recall = BusRecall(bus, timeout_s=settings.recall_timeout_s)
+
+    async def answer(request: Assemble) -> Assembled:
+        return await assemble(request, policy_of(overridden(settings, request.overrides)), recall)
+
+    await bus.serve(ASSEMBLE, answer)
+
+
+def policy_of(settings: Settings) -> Policy:
+    return Policy(
         limits=limits_of(settings),
         assembly_ttl_s=settings.assembly_ttl_s,
         drift_mode=settings.drift_mode,
@@ -19,9 +28,3 @@ async def start(settings: Settings, bus: Bus) -> None:
         block_check_docs=settings.block_check_docs,
         block_check_chars=settings.block_check_chars,
     )
-    recall = BusRecall(bus, timeout_s=settings.recall_timeout_s)
-
-    async def answer(request: Assemble) -> Assembled:
-        return await assemble(request, policy, recall)
-
-    await bus.serve(ASSEMBLE, answer)

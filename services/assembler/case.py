@@ -74,6 +74,7 @@ def recall_query(
         check_to=layout.window_start,
         covered_to=tip.covered_to if tip else 0,
         wait_for_index=case.request.wait_for_index,
+        overrides=case.request.overrides,
     )
 
 

@@ -42,6 +42,8 @@ async def patch(
                 "reasons": ("what was sent does not answer",),
                 "layout": layout,
                 "candidates": (*found.chosen, *found.dropped),
+                "profile": found.profile,
+                "found": found.found,
             }
         )
     )

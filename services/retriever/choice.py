@@ -16,7 +16,8 @@ from shared.errors import DependencyUnavailable
 from shared.models.port import Reranker
 from shared.prompt.plan import LABEL_TOKENS
 
-MOST_DROPPED = 50
+MOST_DROPPED = 200
+"""They are told, for whoever asks why a text is not in a prompt: some 25 KB a reply, before compression."""
 NEAR_BUDGETS = 2
 """Texts for so many budgets are compared for repetition."""
 

@@ -29,6 +29,8 @@ def candidate(pool: Pool, ranking: Ranking, scores: Scores, row: int, why: str) 
         rerank=float(scores.rerank[row]),
         score=float(scores.score[row]),
         why=why,
+        recency=float(scores.recency[row]),
+        role=float(scores.role[row]),
     )
 
 

@@ -33,6 +33,8 @@ class Scores:
     """Rows in the order to take them by score."""
     rest: Ints
     """Rows after those, in fused order per token."""
+    recency: Floats
+    role: Floats
 
 
 def rank(profile: Profile, pool: Pool, lent: Floats | None, asking: int) -> Ranking:
@@ -74,20 +76,22 @@ def settle(
     rerank = np.zeros(len(pool))
     total = fused.copy()
     by_reranker = profile.weights.fused == 0
+    recent, role = recency(pool.unit_index, units), role_weight(pool.role)
     head: Ints = rows[: profile.rerank_head] if by_reranker or reranked is not None else rows[:0]
     if reranked is not None:
         rerank[head] = reranked
     if reranked is None and fallback == "fused":
         total[head] = rank_scale(fused[head])
     else:
-        recent, role = recency(pool.unit_index[head], units), role_weight(pool.role[head])
-        total[head] = score(profile.weights, rerank[head], fused[head], recent, role)
+        total[head] = score(profile.weights, rerank[head], fused[head], recent[head], role[head])
     rest = rows[:0] if by_reranker else rows[len(head) :]
     return Scores(
         rerank=rerank,
         score=total,
         head=_in_order(profile, pool.unit_tokens, total, head),
         rest=_in_order(profile, pool.unit_tokens, fused, rest),
+        recency=recent,
+        role=role,
     )
 
 

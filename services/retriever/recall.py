@@ -13,7 +13,7 @@ from services.retriever.vectors import QueryVectors
 from shared.contracts.rpc import Candidate, ChunkRef, Retrieve, Retrieved
 from shared.conversation.history import History
 from shared.models.port import Embedder, Reranker, Vector
-from shared.settings import Settings
+from shared.settings import Settings, overridden
 from shared.store.port import ChunkStore
 from shared.tokens.estimate import Coefficients
 
@@ -39,8 +39,9 @@ class Recall:
 
         Models that are down only degrade the answer.
         """
+        settings = overridden(self._settings, request.overrides)
         history = History.unpack(request.history)
-        profile = choose(self._settings, history)
+        profile = choose(settings, history)
         if not len(history) or not request.search:
             return Retrieved(
                 index=request.index,
@@ -66,7 +67,7 @@ class Recall:
         vectors = await covered(self._store, request.tenant, history, covered_to, request.check_to, ready)
         asked = question(request.search, request.query_tokens, self._coefficients)
         vector: Vector | None = None
-        if vectors.share >= self._settings.dense_from:
+        if vectors.share >= settings.dense_from:
             vector = await self._vectors.get(request.tenant, asked)
             if vector is None:
                 degraded.append("embed_unavailable")
@@ -87,12 +88,12 @@ class Recall:
             texts = Texts(self._store, request.tenant, pool)
             reranked, failed = await rerank_head(self._reranker, asked, case, ranking, texts)
             degraded += failed
-            fallback = self._settings.rerank_fallback
+            fallback = settings.rerank_fallback
             chosen, dropped = await choose_chunks(case, pool, ranking, texts, reranked, fallback)
         return Retrieved(
             chosen=chosen,
             dropped=dropped,
-            best_inside=_refs(pool, ranking, inside=True, most=self._settings.block_check_docs),
+            best_inside=_refs(pool, ranking, inside=True, most=settings.block_check_docs),
             best_outside=_refs(pool, ranking, inside=False, most=BEST_OUTSIDE),
             index=index,
             indexed_to=ready.indexed_to,

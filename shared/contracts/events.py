@@ -69,6 +69,8 @@ class ExchangeRecorded(Contract):
     record: str
     at: float
     body: str
+    summary: str = "{}"
+    """A few hundred bytes of it as ASCII JSON. It travels as a header too, so that a list reads no body."""
 
 
 class DeadLetter(Contract):

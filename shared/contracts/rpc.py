@@ -2,9 +2,13 @@
 
 from typing import Literal, NamedTuple
 
+from pydantic import Field
+
 from shared.contracts.base import Contract
 from shared.prompt.plan import Excerpt, Plan
 from shared.prompt.state import Tip
+
+Override = bool | int | float | str
 
 
 class SearchText(NamedTuple):
@@ -31,6 +35,8 @@ class Assemble(Contract):
     at: float
     wait_for_index: bool
     """Answer with the positions that the store lacks instead of a plan without them."""
+    overrides: dict[str, Override] = Field(default_factory=dict)
+    """Settings that hold for this request alone (`PLANNED` in shared/settings.py)."""
 
 
 class Assembled(Contract):
@@ -66,6 +72,8 @@ class Retrieve(Contract):
     covered_to: int
     """Every position before this has its vectors."""
     wait_for_index: bool
+    overrides: dict[str, Override] = Field(default_factory=dict)
+    """As in `Assemble`."""
 
 
 class Candidate(NamedTuple):
@@ -85,6 +93,8 @@ class Candidate(NamedTuple):
     score: float
     why: str
     """`relevance`, `must`, `neighbour`, `fill`; for one that was dropped: `budget`, `duplicate`, `rank`."""
+    recency: float = 0.0
+    role: float = 0.0
 
 
 class Retrieved(Contract):

@@ -99,6 +99,10 @@ class Plan(BaseModel):
     """The budget line by line, tokens."""
     candidates: tuple[tuple[int | float | str, ...], ...] = ()
     """What recall ranked, for the record (`Candidate`)."""
+    profile: str = ""
+    """The scoring profile that ranked them."""
+    found: int = 0
+    """How many chunks of the request matched at all."""
     drift: dict[str, float] = {}
     """The scores of the drift check."""
     index: str = ""

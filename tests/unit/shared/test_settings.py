@@ -4,7 +4,7 @@ import pytest
 from pydantic import ValidationError
 
 from shared.errors import PermanentFault
-from shared.settings import Settings
+from shared.settings import PLANNED, Settings, overridden
 
 
 def test_environment_over_file_over_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -29,3 +29,21 @@ def test_a_wrong_value_is_refused(name: str, value: str, monkeypatch: pytest.Mon
     monkeypatch.setenv(f"BACKSCROLL_{name}", value)
     with pytest.raises(ValidationError, match=name.lower()):
         Settings()
+
+
+def test_one_request_may_have_settings_of_its_own() -> None:
+    settings = Settings(memory_max_tokens=1000, collection="mine")
+    asked = overridden(settings, {"profile": "seed", "mmr_lambda": 0.5})
+    assert (asked.profile, asked.mmr_lambda, asked.memory_max_tokens) == ("seed", 0.5, 1000)
+    assert asked.collection == "mine"
+    assert settings.profile == "auto"
+    assert Settings.model_fields.keys() >= PLANNED
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [({"qdrant_url": "http://elsewhere"}, "qdrant_url"), ({"profile": "best"}, "profile"), ({"x": 1}, "x")],
+)
+def test_what_reaches_beyond_one_request_is_refused(values: dict[str, object], told: str) -> None:
+    with pytest.raises(PermanentFault, match=told):
+        overridden(Settings(), values)

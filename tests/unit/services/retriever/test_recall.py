@@ -341,3 +341,18 @@ async def test_promises_hold_for_any_window_and_budget(data: st.DataObject) -> N
         same_text = talk.messages[chosen.position] == talk.messages[held]
         assert not (same_text and chosen.end <= excerpt.end)
     assert found == await recall(store, profile=profile).retrieve(request)
+
+
+async def test_one_request_may_be_ranked_in_another_way() -> None:
+    asked = TALK.ask(budget=120).model_copy(update={"overrides": {"profile": "seed"}})
+    ranked = recall(await stored())
+    assert (await ranked.retrieve(asked)).profile == "seed"
+    assert (await ranked.retrieve(TALK.ask(budget=120))).profile == "conversation"
+
+
+async def test_every_part_of_a_score_is_told() -> None:
+    found = await recall(await stored()).retrieve(TALK.ask(budget=120))
+    told = (*found.chosen, *found.dropped)
+    by_position = sorted(told, key=lambda c: c.position)
+    assert [c.recency for c in by_position] == sorted(c.recency for c in told)
+    assert {c.role for c in told} == {1.0, 0.8}
