@@ -41,6 +41,19 @@ def resolve(
     return layout.model_copy(update={"cuts": tuple(sorted(cuts))})
 
 
+def places(request: Request, draft: Draft) -> list[int | None]:
+    """The position of each message of a prompt; None for head, for what we added, for what has no address.
+
+    Empty where a template joined messages or put some between them.
+    """
+    shape = request.shape
+    found: list[int | None] = [None] * (shape.head + bool(draft.rendered.lead))
+    for position in draft.rendered.positions:
+        raw = range(shape.firsts[position], shape.firsts[position + 1])
+        found += [position if index == shape.bodies[position] else None for index in raw]
+    return found if len(found) == len(draft.messages) else []
+
+
 def rendered(request: Request, layout: Layout, policy: Policy) -> tuple[Rendered, Conformed]:
     view = render(layout, len(request.shape), anchor_of(request.shape.roles, layout), request)
     sent = conformed(request, request.render(view), policy.template)
