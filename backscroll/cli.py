@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from rich.console import Console
 from rich.markup import escape
 
+from backscroll.deadletters import deadletters
 from backscroll.demo.conversation import Conversation, demo_conversation
 from backscroll.demo.load import load_conversations
 from backscroll.demo.play import play
@@ -30,6 +31,7 @@ app = typer.Typer(
     help="Million-token conversations on an engine whose window is far smaller.",
 )
 app.add_typer(keys, name="keys")
+app.add_typer(deadletters, name="deadletters")
 console = Console()
 
 

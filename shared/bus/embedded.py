@@ -19,6 +19,8 @@ READY_S = 20.0
 STOP_S = 10.0
 PR_SET_PDEATHSIG = 1
 LOG = "nats-server.log"
+URL = "url"
+"""Under the data directory while the server runs: commands of other processes find it by this."""
 
 
 def binary() -> Path:
@@ -35,6 +37,7 @@ class NatsServer:
     def __init__(self, process: "subprocess.Popen[bytes]", url: str) -> None:
         self.process = process
         self.url = url
+        self._told: Path | None = None
 
     @classmethod
     async def start(cls, data_dir: Path, port: int = -1) -> "NatsServer":
@@ -55,9 +58,13 @@ class NatsServer:
             except BaseException:
                 await server.stop()
                 raise
+        server._told = data_dir / URL
+        server._told.write_text(server.url)
         return server
 
     async def stop(self) -> None:
+        if self._told is not None:
+            self._told.unlink(missing_ok=True)
         self.process.terminate()
         try:
             await asyncio.to_thread(self.process.wait, STOP_S)

@@ -44,6 +44,26 @@ def token(user_id: str) -> str:
     return "h-" + hashlib.blake2b(raw, digest_size=20).hexdigest()
 
 
+def id_of(a_token: str) -> str:
+    """The id that a token was made of; a long one's token is a hash, and comes back as it is."""
+    form, _, rest = a_token.partition("-")
+    if form == "i":
+        return rest
+    if form == "b":
+        padded = rest.upper() + "=" * (-len(rest) % 8)
+        return base64.b32decode(padded).decode("utf-8", "surrogatepass")
+    return a_token
+
+
+def pattern(stream: str, tenant: str | None = None, session: str | None = None) -> str:
+    """Matches what the stream holds of a tenant and a session; None stands for any."""
+    tokens = STREAM_SUBJECTS[stream].split(".")
+    for place, wanted in ((2, tenant), (3, session)):
+        if wanted is not None:
+            tokens[place] = token(wanted)
+    return ".".join(tokens)
+
+
 def messages(tenant: str, session: str) -> str:
     return f"ev.v1.{token(tenant)}.{token(session)}.messages"
 

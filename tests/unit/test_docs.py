@@ -9,6 +9,7 @@ from typing import Literal, get_args, get_origin
 import pytest
 from prometheus_client.metrics import MetricWrapperBase
 from pydantic.fields import FieldInfo
+from typer.main import get_command
 
 from backscroll.cli import app
 from shared import telemetry
@@ -100,17 +101,15 @@ def test_commands_exist(path: Path) -> None:
         [*re.findall(r"^```sh\n(.*?)^```$", text, re.M | re.S), *re.findall(r"`([^`\n]+)`", text)]
     )
     targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.M))
-    options = {
-        command.name or command.callback.__name__: command.callback.__annotations__
-        for command in app.registered_commands
-        if command.callback
-    } | {str(group.name): {} for group in app.registered_groups}
     assert set(re.findall(r"^make (?:\w+=\S+ )?([\w-]+)", code, re.M)) <= targets
-    for name, rest in re.findall(r"^(?:\.venv/bin/)?backscroll (\w+)(.*)$", code, re.M):
-        assert name in options
-        assert {option.replace("-", "_") for option in re.findall(r" --([\w-]+)", rest)} <= options[
-            name
-        ].keys()
+    for line in re.findall(r"^(?:\.venv/bin/)?backscroll (\w.*)$", code, re.M):
+        command = get_command(app)
+        words = line.partition(" #")[0].split()
+        while words and hasattr(command, "commands"):
+            assert words[0] in command.commands, line
+            command = command.commands[words.pop(0)]
+        known = {option for parameter in command.params for option in parameter.opts}
+        assert {word.partition("=")[0] for word in words if word.startswith("--")} <= known, line
     for module in re.findall(r"python -m ([\w.]+)", code):
         assert find_spec(f"{module}.__main__")
 

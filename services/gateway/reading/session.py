@@ -44,13 +44,15 @@ def label_of(headers: Mapping[str, str], values: Mapping[str, object]) -> str | 
     `headers` has lower-case names or ignores case; `values` are the parsed `FIELDS` of the body. A name
     that no header can carry comes back as its digest.
     """
-    for name in _names(headers, values):
-        text = name.strip()
-        if PLAIN.fullmatch(text):
-            return text
-        if text:
-            return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=16).hexdigest()
-    return None
+    return next((named(name) for name in _names(headers, values) if name.strip()), None)
+
+
+def named(name: str) -> str:
+    """The label of the session that a client names so."""
+    text = name.strip()
+    if PLAIN.fullmatch(text):
+        return text
+    return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=16).hexdigest()
 
 
 def _names(headers: Mapping[str, str], values: Mapping[str, object]) -> Iterator[str]:

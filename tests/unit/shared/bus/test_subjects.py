@@ -24,6 +24,21 @@ def test_two_ids_never_share_a_token(a: str, b: str) -> None:
     assert (subjects.token(a) == subjects.token(b)) == (a == b)
 
 
+@given(ids)
+def test_a_token_tells_its_id_or_that_it_is_a_hash(user_id: str) -> None:
+    made = subjects.token(user_id)
+    assert subjects.id_of(made) == (made if made.startswith("h-") else user_id)
+
+
+@given(ids, ids)
+def test_a_pattern_matches_what_its_stream_holds_of_a_session(tenant: str, session: str) -> None:
+    event = MessagesRecorded(tenant=tenant, session=session, at=0, messages=())
+    stream, subject = subjects.ROUTES[type(event)]
+    for wanted in ((None, None), (tenant, None), (None, session), (tenant, session)):
+        assert matches(subjects.pattern(stream, *wanted), subject(event))
+    assert not matches(subjects.pattern(stream, tenant + "x", session), subject(event))
+
+
 @given(ids, ids, ids, ids)
 def test_two_conversations_never_share_a_subject(t1: str, s1: str, t2: str, s2: str) -> None:
     assert (subjects.messages(t1, s1) == subjects.messages(t2, s2)) == ((t1, s1) == (t2, s2))

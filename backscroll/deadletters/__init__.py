@@ -1,0 +1,3 @@
+from backscroll.deadletters.command import deadletters
+
+__all__ = ["deadletters"]
