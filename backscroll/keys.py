@@ -36,13 +36,14 @@ def own_file(settings: Settings) -> Path:
 def add(
     tenant: Annotated[str, typer.Argument(help="Letters, digits, `_`, `-` and `.`.")],
     data: Annotated[Path | None, DATA] = None,
+    admin: Annotated[bool, typer.Option("--admin", help="It opens the inspector: every tenant's.")] = False,
 ) -> None:
     """Make a key. It is shown this once; what is kept is a hash of it.
 
     A gateway that was started without any key asks for keys from its next start on.
     """
     try:
-        key, stored = new_key(tenant, time.time())
+        key, stored = new_key(tenant, time.time(), admin)
     except ValidationError as error:
         console.print("[red]A tenant's name has 1 to 64 letters, digits, '_', '-' and '.'.[/red]")
         raise typer.Exit(2) from error
@@ -53,10 +54,16 @@ def add(
 @keys.command(name="list")
 def list_keys(data: Annotated[Path | None, DATA] = None) -> None:
     """Show id, tenant and time of each key; the keys themselves are not kept."""
-    table = Table("id", "tenant", "created", "state")
+    table = Table("id", "tenant", "created", "state", "rights")
     for key in sorted(_run(lambda store: store.load(), data), key=lambda k: (k.tenant, k.created)):
         created = datetime.fromtimestamp(key.created, UTC).isoformat(timespec="seconds")
-        table.add_row(key.id, key.tenant, created, "revoked" if key.revoked else "in force")
+        table.add_row(
+            key.id,
+            key.tenant,
+            created,
+            "revoked" if key.revoked else "in force",
+            "admin" if key.login else "",
+        )
     console.print(table)
 
 

@@ -18,6 +18,7 @@ from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
 
 from shared.bus import subjects
 from shared.bus.unavailable import unavailable
+from shared.errors import DependencyUnavailable
 
 SUMMARY = "Backscroll-Summary"
 FETCH = 256
@@ -174,6 +175,8 @@ def _records_of(tenant: str, session: str) -> str:
 def _counted(info: bytes) -> tuple[Counter[tuple[str, str]], int, int]:
     """Records by session of one answer, the subjects that it names, the subjects there are."""
     told: dict[str, Any] = orjson.loads(info)
+    if "error" in told:
+        raise DependencyUnavailable("bus_unavailable", "list sessions: the server refuses")
     names = told["state"].get("subjects") or {}
     sessions = Counter((name.split(".")[2], name.split(".")[3]) for name in names)
     return sessions, len(names), int(told.get("total", 0))

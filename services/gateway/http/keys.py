@@ -22,6 +22,7 @@ from shared.settings import Settings
 
 PREFIX = "bs-"
 PERSON = b"backscroll-keys1"
+LOGIN_PERSON = b"backscroll-login"
 
 
 class StoredKey(BaseModel):
@@ -35,6 +36,8 @@ class StoredKey(BaseModel):
     created: float
     """Seconds since the epoch."""
     revoked: bool = False
+    login: str | None = Field(None, pattern=r"^[0-9a-f]{64}$")
+    """Of an admin's key: the digest of its login."""
 
 
 class _File(BaseModel):
@@ -55,11 +58,17 @@ def digest_of(key: str) -> str:
     return hashlib.blake2b(key.encode("utf-8", "replace"), digest_size=32, person=PERSON).hexdigest()
 
 
-def new_key(tenant: str, at: float) -> tuple[str, StoredKey]:
+def login_of(key: str) -> str:
+    """What a browser keeps of an admin's key. The key cannot be made of it, nor it of what is kept here."""
+    return hashlib.blake2b(key.encode("utf-8", "replace"), digest_size=32, person=LOGIN_PERSON).hexdigest()
+
+
+def new_key(tenant: str, at: float, admin: bool = False) -> tuple[str, StoredKey]:
     """The key, told once, and what is kept of it. Raises `ValidationError` for a name of no tenant."""
     key = PREFIX + secrets.token_urlsafe(32)
     digest = digest_of(key)
-    return key, StoredKey(id=digest[:12], tenant=tenant, digest=digest, created=at)
+    login = digest_of(login_of(key)) if admin else None
+    return key, StoredKey(id=digest[:12], tenant=tenant, digest=digest, created=at, login=login)
 
 
 def key_store(settings: Settings, state: State) -> KeyStore:

@@ -15,7 +15,7 @@ from starlette.routing import Route
 
 from services.gateway.http import access
 from services.gateway.http.access import Guard, KeyRing, is_loopback, may_be_open
-from services.gateway.http.keys import StoredKey, new_key
+from services.gateway.http.keys import StoredKey, login_of, new_key
 from shared.errors import DependencyUnavailable, PermanentFault
 from shared.settings import Settings
 
@@ -229,3 +229,40 @@ def test_a_file_that_was_named_is_meant(tmp_path: Path) -> None:
     assert may_be_open(Settings())
     assert not may_be_open(Settings(keys_file=tmp_path / "keys.json"))
     assert not may_be_open(Settings(host="0.0.0.0"))
+
+
+async def test_the_login_of_an_admin_alone_opens_the_inspector() -> None:
+    admins, stored = new_key("ops", 1.0, admin=True)
+    users, other = new_key("acme", 1.0)
+    store = MemoryKeys(stored, other)
+    ring = KeyRing(store, may_be_open=True, clock=lambda: store.now)
+    await ring.start()
+    assert await ring.is_admin(login_of(admins))
+    wrong = ["", admins, stored.digest, str(stored.login), users, login_of(users)]
+    assert [login for login in wrong if await ring.is_admin(login)] == []
+    await store.save(stored.model_copy(update={"revoked": True}))
+    store.now += access.FRESH_S
+    assert not await ring.is_admin(login_of(admins))
+
+
+async def test_an_admins_key_that_was_made_just_now_is_known() -> None:
+    store = MemoryKeys(new_key("acme", 1.0)[1])
+    ring = KeyRing(store, may_be_open=False, clock=lambda: store.now)
+    await ring.start()
+    key, stored = new_key("ops", 1.0, admin=True)
+    await store.save(stored)
+    store.now += access.LOOKED_UP_S
+    assert await ring.is_admin(login_of(key))
+
+
+async def test_without_keys_the_inspector_is_open_as_the_rest_is() -> None:
+    store = MemoryKeys()
+    ring = KeyRing(store, may_be_open=True, clock=lambda: store.now)
+    await ring.start()
+    assert await ring.is_admin("")
+
+
+async def test_only_the_inspector_has_a_door_of_its_own() -> None:
+    async with client(MemoryKeys(new_key("acme", 1.0)[1])) as http:
+        assert (await http.get("/inspector/x")).status_code == 404
+        assert (await http.get("/inspectors")).status_code == 401

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from services.gateway.http.keys import FileKeys, StoredKey, by_digest, digest_of, new_key
+from services.gateway.http.keys import FileKeys, StoredKey, by_digest, digest_of, login_of, new_key
 from shared.errors import PermanentFault
 
 
@@ -19,6 +19,15 @@ def test_a_key_is_random_and_only_its_hash_is_kept() -> None:
     assert len(key) >= 3 + 43
     assert key[3:] not in stored.model_dump_json()
     assert stored.digest == digest_of(key) != digest_of(other)
+
+
+def test_an_admins_login_is_neither_the_key_nor_what_is_kept() -> None:
+    key, stored = new_key("acme", 1.0, admin=True)
+    login = login_of(key)
+    assert stored.login == digest_of(login)
+    assert len({key, login, stored.digest, stored.login}) == 4
+    assert login not in stored.model_dump_json()
+    assert new_key("acme", 1.0)[1].login is None
 
 
 @pytest.mark.parametrize("tenant", ["", "a b", "a/b", "x" * 65, "ü", "a\n"])
@@ -62,4 +71,4 @@ async def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_stored_key_says_nothing_it_should_not() -> None:
-    assert set(StoredKey.model_fields) == {"id", "tenant", "digest", "created", "revoked"}
+    assert set(StoredKey.model_fields) == {"id", "tenant", "digest", "created", "revoked", "login"}
