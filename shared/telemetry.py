@@ -46,6 +46,14 @@ ENGINE_OPENED = Counter(
     "backscroll_engine_opened", "Times an engine had failed so often that it was left alone.", ["engine"]
 )
 CLIENTS_GONE = Counter("backscroll_clients_gone", "Clients that hung up before their answer was complete.")
+PREFIX_SHARE = Histogram(
+    "backscroll_prefix_share",
+    "Share of a prompt that the prompt which it inherits from began with.",
+    buckets=(0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1),
+)
+PREFIX_TOKENS = Counter(
+    "backscroll_prefix_tokens", "Tokens of prompts: shared with the one before, or why not.", ["reason"]
+)
 EXCERPTS_DROPPED = Counter("backscroll_excerpts_dropped", "Excerpts whose digest did not match the request.")
 
 

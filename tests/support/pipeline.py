@@ -206,10 +206,13 @@ class Pipeline:
     async def prepare(self, messages: list[dict[str, Any]], session: str = "s", **fields: Any) -> Prepared:
         """Raises what the gateway would answer with an error."""
         self.now += 1.0
-        raw = orjson.dumps({"model": "demo", self.dialect.ITEMS: messages, **fields})
-        prepared = await self.preparer.prepare(Request(raw, self.reader, self.dialect), session)
+        prepared = await self.preparer.prepare(self.request(messages, **fields), session)
         await self.preparer.settle()
         return prepared
+
+    def request(self, messages: list[dict[str, Any]], **fields: Any) -> Request:
+        raw = orjson.dumps({"model": "demo", self.dialect.ITEMS: messages, **fields})
+        return Request(raw, self.reader, self.dialect)
 
     async def ask(self, messages: list[dict[str, Any]], session: str = "s", **fields: Any) -> Prepared:
         """Prepare and let the engine answer, which speaks chat; raises `Refusal` where it refuses."""

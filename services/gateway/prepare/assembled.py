@@ -6,9 +6,10 @@ from collections.abc import Callable
 import numpy as np
 
 from services.gateway.prepare.clamp import clamped
-from services.gateway.prepare.draft import Draft, rendered, resolve
+from services.gateway.prepare.draft import Draft, places, rendered, resolve
 from services.gateway.prepare.local import local_plan
 from services.gateway.prepare.measure import Measure, prompt_bound
+from services.gateway.prepare.prefix import account
 from services.gateway.prepare.prepared import Policy, Prepared
 from services.gateway.prepare.publish import Publisher
 from services.gateway.prepare.source import body_source, head_source
@@ -136,6 +137,7 @@ class Assembly:
             at=now,
             wait_for_index="bus_unavailable" not in done.degraded,
         )
+        done.asked = query
         while True:
             reply = await self._bus.call(ASSEMBLE, query, timeout_s=self._policy.assemble_timeout_s)
             if reply.plan is not None:
@@ -200,10 +202,12 @@ class Assembly:
             done.degrade(draft.missed)
         done.plan, done.layout, done.measured = plan, draft.layout, draft.measured
         done.rejected = draft.rendered.rejected
+        done.places = places(request, draft)
         last_cut = max((cut.position for cut in draft.layout.cuts), default=-1)
         if last_cut >= last_step(request.shape.history(1.0)):
             done.degrade("message_cut")
         EXCERPTS_DROPPED.inc(done.rejected)
+        done.prefix = account(request, done.parent, draft.layout, draft.measured, _changed_by(done, plan))
         changed = clamped(request, done, self._policy)
         done.body = request.body.with_messages(draft.messages, changed)
         exact = draft.measured.exact
@@ -228,3 +232,10 @@ class Assembly:
                 await self._tips.put(request, done.tip)
             except DependencyUnavailable as down:
                 done.degrade(down.part)
+
+
+def _changed_by(done: Prepared, plan: Plan) -> str:
+    """What made the prompt another one than a longer form of the last, if it is another one."""
+    if done.last_resort:
+        return "refused"
+    return "shrunk" if plan.action in ("reuse", "patch") else plan.action

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from services.gateway.prepare.measure import Measured
+from services.gateway.prepare.prefix import PrefixAccount
 from services.gateway.prepare.templates import LENIENT, Template
+from shared.contracts.rpc import Assemble
 from shared.prompt.budget import Limits
 from shared.prompt.plan import Layout, Plan
 from shared.prompt.state import Tip
@@ -43,8 +45,14 @@ class Prepared:
     body: bytes = b""
     layout: Layout = field(default_factory=Layout)
     plan: Plan | None = None
+    asked: Assemble | None = None
+    """What the plan was asked with, last."""
+    places: list[int | None] = field(default_factory=list)
+    """The position of each message of the prompt (`places` in services/gateway/prepare/draft.py)."""
     parent: Tip | None = None
     tip: Tip | None = None
+    prefix: PrefixAccount | None = None
+    """None where the history surely fitted: no tip was looked for."""
     last_resort: bool = False
     """The engine refused what we thought would fit: the smallest form is sent, whatever we count."""
     shrunk: list[str] = field(default_factory=list)

@@ -15,6 +15,7 @@ from services.gateway.prepare.assembled import Assembly
 from services.gateway.prepare.clamp import clamped
 from services.gateway.prepare.learned import LEAST_WINDOW, Refused, learn_refusal
 from services.gateway.prepare.measure import ratio_of
+from services.gateway.prepare.prefix import account
 from services.gateway.prepare.prepared import Policy, Prepared
 from services.gateway.prepare.publish import Publisher
 from services.gateway.prepare.source import body_source, head_source
@@ -73,6 +74,7 @@ class Preparer:
             if missed:
                 done.degrade(missed)
             return await self._assembly.assemble(request, session, done)
+        done.prefix = account(request, done.parent, Layout(), done.measured, "whole")
         self._leave_tip(request, session, done)
         return self._passthrough(request, sent, done)
 
@@ -178,10 +180,15 @@ class Preparer:
     def learn(self, request: Request, done: Prepared, usage: Usage) -> None:
         """What the engine counted goes to the tip, so that the next request starts from the truth."""
         told, measured = usage.prompt_tokens, done.measured
+        truncated = told is not None and was_truncated(request, done.layout, measured, told)
+        if done.prefix is not None:
+            if told is not None and not truncated:
+                done.prefix = done.prefix.as_told(told)
+            done.prefix.observe()
         if told is None:
             return
         lesson = self._assembly.measure.lesson(request)
-        if was_truncated(request, done.layout, measured, told):
+        if truncated:
             # Its count is of another prompt: nothing that it says holds for ours.
             done.degrade("engine_truncated")
             lesson.narrow(max(window_shown(told), LEAST_WINDOW))

@@ -82,6 +82,8 @@ class Exchange:
         told = [("x-backscroll-session", self.session), ("x-backscroll-mode", self.prepared.mode)]
         if self.prepared.mode == "assembled":
             told.append(("x-backscroll-record", self.record_id))
+        if self.prepared.prefix:
+            told.append(("x-backscroll-prefix", self.prepared.prefix.header))
         if self.prepared.degraded:
             told.append(("x-backscroll-degraded", ",".join(self.prepared.degraded)))
         return told
