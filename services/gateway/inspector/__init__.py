@@ -1,0 +1,1 @@
+"""The inspector: what the model saw and why, as pages. Reads records, writes nothing."""
