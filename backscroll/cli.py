@@ -24,6 +24,7 @@ from shared.bus import provision as provision_bus
 from shared.errors import BackscrollError
 from shared.settings import Settings
 from shared.telemetry import configure_logging
+from shared.tracing import configure_tracing
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -67,6 +68,7 @@ def up(
     """Run all services in one process; nothing else is needed."""
     settings = _settings({"host": host, "port": port, "engine_url": engine, "data_dir": data})
     configure_logging(settings.log_level)
+    configure_tracing("standalone", settings.otlp_endpoint)
     _run(_up(settings))
 
 

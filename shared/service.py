@@ -22,6 +22,7 @@ from shared.bus import Bus, connect
 from shared.errors import DependencyUnavailable, PermanentFault
 from shared.settings import Settings
 from shared.telemetry import configure_logging, metrics
+from shared.tracing import configure_tracing
 
 log = structlog.get_logger(__name__)
 
@@ -41,6 +42,7 @@ async def run_service(name: str, start: Start, settings: Settings, checks: Seque
     does not come up.
     """
     configure_logging(settings.log_level)
+    configure_tracing(name, settings.otlp_endpoint)
     if settings.nats_url is None:
         raise PermanentFault("BACKSCROLL_NATS_URL is not set: a service alone needs a NATS server")
     stop = asyncio.Event()

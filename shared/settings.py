@@ -194,6 +194,9 @@ class Settings(BaseSettings):
     stream_max_bytes: int = Field(8 * 1024**3, ge=1024**2)
     stream_replicas: int = Field(1, ge=1, le=5, description="Copies of each stream in a NATS cluster.")
     log_level: Literal["debug", "info", "warning", "error"] = "info"
+    otlp_endpoint: str | None = Field(
+        None, description="OTLP/HTTP collector for traces, `http://host:4318`; unset: no traces."
+    )
 
     @property
     def recall_timeout_s(self) -> float:

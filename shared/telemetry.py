@@ -1,7 +1,8 @@
 """Logs and metrics of every service.
 
-Logs are JSON lines on stderr and never hold content: no message text, no prompt, no key. Metrics are
-module-level, so that five services in one process share one registry and register nothing twice.
+Logs are JSON lines on stderr (plain lines on a terminal) and never hold content: no message text, no
+prompt, no key. Metrics are module-level, so that five services in one process share one registry and
+register nothing twice.
 """
 
 import logging
@@ -16,6 +17,7 @@ from starlette.responses import Response
 from structlog.typing import EventDict
 
 from shared.errors import BackscrollError
+from shared.tracing import trace_id
 
 DEGRADATIONS = Counter(
     "backscroll_degradations", "Requests served without a part; `part` as in X-Backscroll-Degraded.", ["part"]
@@ -37,7 +39,55 @@ EMBEDS_QUEUED = Gauge("backscroll_embeds_queued", "Texts that wait for a vector 
 EMBEDS_DONE = Counter("backscroll_embeds_done", "Texts embedded.")
 EMBED_ERRORS = Counter("backscroll_embed_errors", "Embedding calls that failed.")
 REQUESTS = Counter(
-    "backscroll_requests", "Client requests by what happened to the prompt.", ["action", "status"]
+    "backscroll_requests",
+    "Requests: passthrough, assembled, unread (not a conversation) or refused.",
+    ["mode", "dialect", "status"],
+)
+STAGE_SECONDS = Histogram(
+    "backscroll_stage_seconds",
+    "Time of a request by stage; all but `forward` is what Backscroll adds.",
+    ["stage"],
+    buckets=(0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60),
+)
+PROMPT_TOKENS = Counter("backscroll_prompt_tokens", "Tokens of prompts by part.", ["part"])
+OCCUPANCY = Histogram(
+    "backscroll_window_occupancy",
+    "Share of what a prompt may cost (the window without slack and output reserve) that it costs.",
+    buckets=(0.1, 0.25, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1),
+)
+ACTIONS = Counter("backscroll_actions", "Assembled prompts by what was done with the one before.", ["action"])
+ENGINE_RETRIES = Counter(
+    "backscroll_engine_retries", "Prompts sent once more, smaller, after a refusal as too long.", ["engine"]
+)
+RECALLED = Histogram(
+    "backscroll_recalled_chunks",
+    "Chunks of one recall: `found` matched, `chosen` were put into the prompt.",
+    ["what"],
+    buckets=(0, 1, 5, 10, 25, 50, 100, 250, 500, 1000, 2500),
+)
+EMPTY_RECALLS = Counter(
+    "backscroll_empty_recalls",
+    "Recalls that chose nothing: `none_found`, or `all_filtered` where nothing that matched fit.",
+    ["reason"],
+)
+INDEX_COVERAGE = Histogram(
+    "backscroll_index_coverage",
+    "Share of a request's older chunks that have a vector.",
+    buckets=(0.1, 0.25, 0.5, 0.8, 0.9, 0.99, 1),
+)
+RERANK_SECONDS = Histogram(
+    "backscroll_rerank_seconds",
+    "One call of the reranker.",
+    buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10),
+)
+BATCH_MESSAGES = Histogram(
+    "backscroll_batch_messages",
+    "Events in one batch of a durable.",
+    ["durable"],
+    buckets=(1, 2, 4, 8, 16, 32, 64, 128),
+)
+PENDING = Gauge(
+    "backscroll_pending_messages", "Events that wait for a durable, as the server told last.", ["durable"]
 )
 ENGINE_STREAM_ERRORS = Counter(
     "backscroll_engine_stream_errors", "Answers that turned into an error after their status 200.", ["engine"]
@@ -55,6 +105,12 @@ PREFIX_TOKENS = Counter(
     "backscroll_prefix_tokens", "Tokens of prompts: shared with the one before, or why not.", ["reason"]
 )
 EXCERPTS_DROPPED = Counter("backscroll_excerpts_dropped", "Excerpts whose digest did not match the request.")
+
+
+def name_trace(_: Any, __: str, line: EventDict) -> EventDict:
+    if (trace := trace_id()) is not None:
+        line["trace"] = trace
+    return line
 
 
 def trace_without_content(_: Any, __: str, line: EventDict) -> EventDict:
@@ -76,12 +132,13 @@ def trace_without_content(_: Any, __: str, line: EventDict) -> EventDict:
 
 
 def configure_logging(level: str = "info") -> None:
-    """Route structlog and the standard library through one JSON renderer. Safe to repeat."""
+    """Route structlog and the standard library through one renderer. Safe to repeat."""
     stamp: list[Any] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_logger_name,
         structlog.stdlib.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
+        name_trace,
         trace_without_content,
     ]
     structlog.configure(
@@ -100,7 +157,10 @@ def configure_logging(level: str = "info") -> None:
             foreign_pre_chain=stamp,
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-                structlog.processors.JSONRenderer(),
+                # A person reads a terminal; everything else is read by a machine.
+                structlog.dev.ConsoleRenderer()
+                if sys.stderr.isatty()
+                else structlog.processors.JSONRenderer(),
             ],
         )
     )

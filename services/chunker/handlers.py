@@ -4,12 +4,14 @@ import asyncio
 from collections.abc import Iterable, Iterator
 
 import structlog
+from opentelemetry.trace import SpanKind
 
 from services.chunker.chunk import Limits, chunk_message
 from shared.bus import Bus, Delivery, Faulty
 from shared.contracts.events import ChunkedMessage, ChunksCreated, MessagesRecorded, RecordedMessage
 from shared.errors import PermanentFault
 from shared.telemetry import CHUNKS
+from shared.tracing import span
 
 log = structlog.get_logger(__name__)
 
@@ -27,9 +29,10 @@ class Handlers:
     async def messages_recorded(self, batch: list[Delivery[MessagesRecorded]]) -> list[Faulty]:
         faulty: list[Faulty] = []
         for delivery in batch:
-            # Off the event loop: other services may share it, and a message may have megabytes.
-            chunked = await asyncio.to_thread(self._chunk_all, delivery.event.messages)
-            await self._bus.publish_many(events(delivery.event, chunked))
+            with span("chunk", SpanKind.CONSUMER, parent=delivery.trace):
+                # Off the event loop: other services may share it, and a message may have megabytes.
+                chunked = await asyncio.to_thread(self._chunk_all, delivery.event.messages)
+                await self._bus.publish_many(events(delivery.event, chunked))
             CHUNKS.inc(sum(len(message.chunks) for message in chunked))
             faulty += [
                 Faulty(delivery, message.model_dump_json(), result.faulty)

@@ -5,6 +5,8 @@ import time
 from collections.abc import Callable
 from itertools import groupby
 
+from opentelemetry.trace import SpanKind
+
 from services.embedder.embed import Embedding
 from services.embedder.terms import origin, with_terms
 from services.embedder.vectors import Item, groups, vectors_of, with_vectors
@@ -12,6 +14,7 @@ from shared.bus import Delivery, Faulty
 from shared.contracts.events import ChunksCreated
 from shared.models.port import Embedder
 from shared.store.port import ChunkStore
+from shared.tracing import span
 
 TERMS_QUIET_S = 0.1
 TERMS_FIRST_S = 10.0
@@ -32,9 +35,10 @@ class Handlers:
 
     async def terms(self, batch: list[Delivery[ChunksCreated]]) -> None:
         for delivery in batch:
-            # Off the event loop: other services may share it.
-            messages = await asyncio.to_thread(with_terms, delivery.event)
-            await self._store.insert_terms(origin(delivery.event), messages)
+            with span("index terms", SpanKind.CONSUMER, parent=delivery.trace):
+                # Off the event loop: other services may share it.
+                messages = await asyncio.to_thread(with_terms, delivery.event)
+                await self._store.insert_terms(origin(delivery.event), messages)
             self._terms_at = time.monotonic()
 
     async def vectors(self, batch: list[Delivery[ChunksCreated]]) -> list[Faulty]:
@@ -45,8 +49,10 @@ class Handlers:
             deliveries = [delivery for delivery in batch if delivery.event.tenant == tenant]
             embedding = self._embeddings.setdefault(tenant, Embedding(self._embedder, self._stopping))
             # Over all events, so that the small ones of a trickle share a call.
-            for group in groups(await asyncio.to_thread(_items, deliveries)):
-                await self._put(tenant, group, embedding)
+            # One span for texts of several events, which share calls of the model: linked, not a child.
+            with span("embed", SpanKind.CONSUMER, links=tuple(d.trace for d in deliveries)):
+                for group in groups(await asyncio.to_thread(_items, deliveries)):
+                    await self._put(tenant, group, embedding)
             faulty += [fault for delivery in deliveries for fault in _faulty(delivery, embedding)]
         self._embeddings.clear()
         return faulty
@@ -62,10 +68,11 @@ class Handlers:
         vectors = await vectors_of(tenant, [item.message for item in group], self._store, embedding)
         for _, items in groupby(group, key=lambda item: item.delivery.sequence):
             event_items = list(items)
-            await self._store.put_vectors(
-                origin(event_items[0].delivery.event),
-                [with_vectors(item.message, vectors) for item in event_items],
-            )
+            delivery = event_items[0].delivery
+            with span("index vectors", SpanKind.CONSUMER, parent=delivery.trace):
+                await self._store.put_vectors(
+                    origin(delivery.event), [with_vectors(item.message, vectors) for item in event_items]
+                )
 
 
 def _items(deliveries: list[Delivery[ChunksCreated]]) -> list[Item]:

@@ -10,6 +10,7 @@ from services.retriever.rerank import rerank
 from shared.contracts.rpc import Rerank, Reranked, Retrieve, Retrieved
 from shared.models.port import Reranker
 from shared.store.port import ChunkStore
+from shared.telemetry import EMPTY_RECALLS, RECALLED, RERANK_SECONDS
 
 log = structlog.get_logger(__name__)
 
@@ -23,6 +24,11 @@ class Handlers:
     async def retrieve(self, request: Retrieve) -> Retrieved:
         started = time.perf_counter()
         found = await self.recall.retrieve(request)
+        if request.budget and not found.missing:
+            RECALLED.labels("found").observe(found.found)
+            RECALLED.labels("chosen").observe(len(found.chosen))
+            if not found.chosen:
+                EMPTY_RECALLS.labels("all_filtered" if found.found else "none_found").inc()
         log.info(
             "retrieved",
             profile=found.profile,
@@ -36,7 +42,8 @@ class Handlers:
 
     async def rerank(self, request: Rerank) -> Reranked:
         started = time.perf_counter()
-        reply = await rerank(request, self.store, self.reranker)
+        with RERANK_SECONDS.time():
+            reply = await rerank(request, self.store, self.reranker)
         log.info(
             "reranked",
             chunks=len(request.chunks),

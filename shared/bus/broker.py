@@ -4,19 +4,20 @@ import asyncio
 import contextlib
 import hashlib
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import nats.errors
-import nats.js.errors
 import structlog
 from faststream.nats import NatsBroker
 from nats.js import JetStreamContext
+from opentelemetry.trace import SpanKind
 
 from shared.bus import provisioning, rpc, subjects
 from shared.bus.claims import Claims
-from shared.bus.codec import decode, pack, to_json
+from shared.bus.codec import pack, to_json
 from shared.bus.consume import Consumer, E, Handler
+from shared.bus.records import SUMMARY, Records
 from shared.bus.state import State
 from shared.bus.subjects import Durable, Method
 from shared.contracts.base import Contract
@@ -24,6 +25,7 @@ from shared.contracts.events import DeadLetter, ExchangeRecorded
 from shared.errors import DependencyUnavailable, PermanentFault
 from shared.settings import Settings
 from shared.telemetry import BUS_ERRORS
+from shared.tracing import carrier, span
 
 log = structlog.get_logger(__name__)
 
@@ -70,6 +72,7 @@ class Bus:
         self.rpc_claims = Claims(self.js, provisioning.RPC_CLAIMS)
         self.tips = State(self.js, provisioning.TIPS, self._require_connection)
         self.keys = State(self.js, provisioning.KEYS, self._require_connection)
+        self.records = Records(self.broker.connection, self.claims, self._require_connection)
 
     @property
     def is_connected(self) -> bool:
@@ -100,7 +103,8 @@ class Bus:
     async def publish(self, event: Contract) -> None:
         """Returns when the stream has the event. Equal events of two minutes are kept once."""
         stream, subject = subjects.ROUTES[type(event)]
-        await self._publish(stream, subject(event), event)
+        listed = {SUMMARY: event.summary} if isinstance(event, ExchangeRecorded) else {}
+        await self._publish(stream, subject(event), event, listed)
 
     async def publish_many(self, events: Iterable[Contract]) -> None:
         """Pipelined. Raises after all have ended, where one failed; repeating them all is harmless."""
@@ -115,32 +119,27 @@ class Bus:
             if isinstance(result, BaseException):
                 raise result
 
-    async def _publish(self, stream: str, subject: str, event: Contract) -> None:
+    async def _publish(
+        self, stream: str, subject: str, event: Contract, headers: Mapping[str, str] | None = None
+    ) -> None:
         self._require_connection()
         content = hashlib.blake2b(subject.encode(), digest_size=16)
         # The time of publishing is not content: a retry has another one.
         content.update(to_json(event, exclude={"at"}))
         body, claim = await self.claims.check_in(pack(to_json(event)))
-        with _unavailable(f"publish to {stream}"):
+        with _unavailable(f"publish to {stream}"), span(f"publish {stream}", SpanKind.PRODUCER):
             await self.broker.publish(
                 body,
                 subject,
-                headers={"Nats-Msg-Id": content.hexdigest(), **claim},
+                headers={"Nats-Msg-Id": content.hexdigest(), **claim, **carrier(), **(headers or {})},
                 # Without a stream it is core NATS: no acknowledgement, silent loss.
                 stream=stream,
                 timeout=PUBLISH_S,
             )
 
     async def find_record(self, tenant: str, record_id: str) -> ExchangeRecorded | None:
-        """By the subject index of the stream, whatever the session; None where there is none (ADR 0005)."""
-        self._require_connection()
-        with _unavailable("find a record"):
-            try:
-                found = await self.js.get_last_msg(subjects.RECORDS, subjects.record_of(tenant, record_id))
-            except nats.js.errors.NotFoundError:
-                return None
-        body = await self.claims.check_out(found.data or b"", found.headers)
-        return decode(ExchangeRecorded, body)
+        """Of a tenant's, whatever the session; None where there is none."""
+        return await self.records.read(subjects.token(tenant), subjects.token(record_id))
 
     async def _bury(self, of: str, letter: DeadLetter) -> None:
         await self._publish(subjects.DEADLETTERS, subjects.dead_letter(of, self.service), letter)

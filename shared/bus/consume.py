@@ -24,7 +24,8 @@ from shared.bus.subjects import Durable
 from shared.contracts.base import Contract
 from shared.contracts.events import DeadLetter
 from shared.errors import DependencyUnavailable
-from shared.telemetry import HOLDS
+from shared.telemetry import BATCH_MESSAGES, HOLDS, PENDING
+from shared.tracing import continued
 
 log = structlog.get_logger(__name__)
 
@@ -97,6 +98,9 @@ class Consumer(Generic[E]):
         messages = await self._fetch_once(1, FETCH_S)
         if messages and self._max_messages > 1:
             messages += await self._fetch_once(self._max_messages - 1, self._flush_s)
+        if messages:
+            BATCH_MESSAGES.labels(self._durable.name).observe(len(messages))
+            PENDING.labels(self._durable.name).set(messages[-1].metadata.num_pending)
         return messages
 
     async def _fetch_once(self, count: int, timeout_s: float) -> list[Msg]:
@@ -140,7 +144,9 @@ class Consumer(Generic[E]):
         except Exception as error:
             await self._end(flight, meta.sequence.stream, meta.num_delivered, error, "")
             return None
-        return Delivery(event, meta.stream, meta.sequence.stream, meta.num_delivered)
+        return Delivery(
+            event, meta.stream, meta.sequence.stream, meta.num_delivered, continued(message.headers)
+        )
 
     async def _run(self, flight: InFlight[E], deliveries: list[Delivery[E]]) -> None:
         """Handle a batch; bisect it where it fails, until the message that fails is alone."""

@@ -9,6 +9,7 @@ import nats.errors
 import structlog
 from faststream.nats import NatsBroker, NatsMessage
 from faststream.nats.response import NatsResponse
+from opentelemetry.trace import SpanKind
 
 from shared.bus.claims import Claims
 from shared.bus.codec import decode, encode
@@ -17,6 +18,7 @@ from shared.contracts.base import Contract
 from shared.contracts.rpc import Failure
 from shared.errors import BackscrollError, DependencyUnavailable, PermanentFault
 from shared.telemetry import RPC_SECONDS
+from shared.tracing import carrier, continued, span
 
 log = structlog.get_logger(__name__)
 
@@ -38,7 +40,8 @@ async def serve(
         headers: dict[str, str] = {}
         try:
             body = await claims.check_out(message.body, message.headers)
-            reply: Contract = await handler(decode(method.request, body))
+            with span(f"rpc {method.name}", SpanKind.SERVER, parent=continued(message.headers)):
+                reply: Contract = await handler(decode(method.request, body))
         except Exception as error:
             reply = failure(method, error)
             headers = {FAILED: "1"}
@@ -68,9 +71,10 @@ async def call(
     started = time.perf_counter()
     outcome = "failed"
     try:
-        body, headers = await claims.check_in(encode(request))
-        answer = await _ask(broker, disconnected, method, body, headers, timeout_s)
-        reply = await claims.check_out(answer.body, answer.headers)
+        with span(f"rpc {method.name}", SpanKind.CLIENT):
+            body, headers = await claims.check_in(encode(request))
+            answer = await _ask(broker, disconnected, method, body, headers | carrier(), timeout_s)
+            reply = await claims.check_out(answer.body, answer.headers)
         if FAILED in answer.headers:
             raise error_of(method, decode(Failure, reply))
         result = decode(method.reply, reply)

@@ -2,11 +2,12 @@
 
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 import structlog
 from nats.aio.msg import Msg
+from opentelemetry.context import Context
 
 from shared.bus.subjects import Durable
 from shared.contracts.base import Contract
@@ -34,6 +35,8 @@ class Delivery(Generic[E_co]):
     stream: str
     sequence: int
     deliveries: int
+    trace: Context = field(default_factory=Context, compare=False, repr=False)
+    """Of the one who published it."""
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,11 @@ from typing import Any
 import httpx
 import orjson
 import tenacity
+from opentelemetry.trace import SpanKind
 
 from shared.errors import BadAnswer, DependencyUnavailable, PermanentFault, TextTooLarge
 from shared.models.refusals import Cause, Refusal, judge, message_of
+from shared.tracing import carrier, span
 
 
 class BatchTooBig(Exception):
@@ -47,8 +49,9 @@ class ModelServer:
         `BatchTooBig`, or `PermanentFault` for any other refusal of the input.
         """
         try:
-            async with asyncio.timeout(self.timeout_s):
-                response = await self._send(orjson.dumps(body))
+            with span(self.part.removesuffix("_unavailable"), SpanKind.CLIENT):
+                async with asyncio.timeout(self.timeout_s):
+                    response = await self._send(orjson.dumps(body))
         except TimeoutError as error:
             raise DependencyUnavailable(self.part, f"no answer within {self.timeout_s:g} s") from error
         except httpx.HTTPError as error:
@@ -71,9 +74,8 @@ class ModelServer:
         reraise=True,
     )
     async def _send(self, content: bytes) -> httpx.Response:
-        return await self._client.post(
-            self.url, content=content, headers={"content-type": "application/json"}
-        )
+        headers = {"content-type": "application/json", **carrier()}
+        return await self._client.post(self.url, content=content, headers=headers)
 
     def _refuse(self, response: httpx.Response) -> None:
         message = message_of(response.content)

@@ -10,7 +10,7 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request as HttpRequest
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
+from starlette.routing import Mount, Route
 
 from services.gateway.dialects import DIALECTS, dialect_of
 from services.gateway.dialects.base import Dialect
@@ -20,6 +20,7 @@ from services.gateway.http.count_tokens import count_tokens
 from services.gateway.http.disconnect import EndWithClient
 from services.gateway.http.passthrough import pass_through
 from services.gateway.http.respond import Whole, error_response
+from services.gateway.http.traced import Traced
 from services.gateway.upstream.engines import Engines
 from shared.bus import Bus
 from shared.errors import BackscrollError, DependencyUnavailable, NotFound
@@ -89,7 +90,7 @@ async def _on_bug(http: HttpRequest, error: Exception) -> Response:
     return error_response(told, dialect_of(http.url.path))
 
 
-def create_app(gateway: Gateway, guard: Middleware) -> Starlette:
+def create_app(gateway: Gateway, guard: Middleware, inspector: Mount) -> Starlette:
     """`guard` is `Guard`: it names the tenant of each request, `state.tenant`."""
     conversations = [Route(f"/v1/{d.PATH}", gateway.conversation(d), methods=["POST"]) for d in DIALECTS]
     return Starlette(
@@ -102,7 +103,8 @@ def create_app(gateway: Gateway, guard: Middleware) -> Starlette:
             Route("/health/live", gateway.live),
             Route("/health/ready", gateway.ready),
             Route("/metrics", metrics),
+            inspector,
         ],
-        middleware=[guard, Middleware(EndWithClient)],
+        middleware=[Middleware(Traced), guard, Middleware(EndWithClient)],
         exception_handlers={BackscrollError: _on_error, Exception: _on_bug},
     )

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 
+import structlog
 from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 
@@ -45,6 +46,7 @@ class Conversing:
             return await self._unseen(http, dialect, raw, kept)
         request = Request(raw, reader, dialect)
         session = label_of(http.headers, request.body.values) or request.label
+        structlog.contextvars.bind_contextvars(session=session, tenant=reader.tenant)
         served = self.engines.of(request.model)
         if not request.stream:
             prepared = await served.preparer.prepare(request, session)

@@ -53,8 +53,9 @@ async def forward(
     reply = await served.engine.send(
         http.method, path, http.headers.items(), body, http.scope["query_string"]
     )
-    REQUESTS.labels(action="passthrough", status=str(reply.status)).inc()
-    parts = _relay(reply, served, dialect_of(http.url.path))
+    dialect = dialect_of(http.url.path)
+    REQUESTS.labels(mode="unread", dialect=dialect.NAME, status=str(reply.status)).inc()
+    parts = _relay(reply, served, dialect)
     return Passing(parts, reply.status, [*reply.headers, MODE, *(told or [])], reply.close)
 
 

@@ -59,7 +59,7 @@ def raw(headers: Pairs) -> list[tuple[bytes, bytes]]:
 
 
 def error_response(error: BackscrollError, dialect: Dialect) -> Response:
-    REQUESTS.labels(action="refused", status=str(error.status)).inc()
+    REQUESTS.labels(mode="refused", dialect=dialect.NAME, status=str(error.status)).inc()
     field = error.field if isinstance(error, InvalidRequest) else None
     headers = [("content-type", "application/json")]
     if error.retry_after_s is not None:

@@ -5,10 +5,12 @@ from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, I
 from dataclasses import dataclass, replace
 
 import httpx
+from opentelemetry.trace import SpanKind
 
 from services.gateway.http.headers import Pairs, forwarded, is_stream, returned
 from services.gateway.upstream.breaker import Breaker
 from shared.errors import BackscrollError, EngineTimeout, EngineUnavailable
+from shared.tracing import carrier, span
 
 NOT_ITS_FAULT = 501
 """An engine that does not implement something is well."""
@@ -74,11 +76,26 @@ class Engine:
         Until then the caller's own answer has not begun, so that every failure keeps its status.
         """
         self.breaker.admit()
+        with span("engine", SpanKind.CLIENT, engine=self.name) as current:
+            reply = await self._open(method, path, headers, body, query)
+            current.set_attribute("http.response.status_code", reply.status)
+            return reply
+
+    async def _open(
+        self,
+        method: str,
+        path: str,
+        headers: Iterable[tuple[str, str]],
+        body: bytes | AsyncIterable[bytes],
+        query: bytes,
+    ) -> Reply:
         target = self._url.raw_path + b"/" + path.encode() + (b"?" + query if query else b"")
+        kept, traced = forwarded(headers, self._api_key), carrier()
         request = self._client.build_request(
             method,
             self._url.copy_with(raw_path=target),
-            headers=forwarded(headers, self._api_key),
+            # Ours continues the client's trace, where it sent one.
+            headers=[*(p for p in kept if p[0] not in traced), *traced.items()],
             content=body,
         )
         deadline = asyncio.get_running_loop().time() + self._patience.total

@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from services.gateway.dialects.base import Usage
 from services.gateway.http.headers import Pairs
+from services.gateway.http.observe import observe
 from services.gateway.http.record import make_record, new_record_id
 from services.gateway.http.respond import Passing, Whole, error_event
 from services.gateway.prepare.prepared import Prepared
@@ -24,7 +25,7 @@ from services.gateway.upstream.opening import opening
 from services.gateway.upstream.overflow import Overflow, parse_overflow
 from shared.bus import Bus
 from shared.errors import DependencyUnavailable, EngineUnavailable
-from shared.telemetry import ENGINE_STREAM_ERRORS, REQUESTS
+from shared.telemetry import ENGINE_RETRIES, ENGINE_STREAM_ERRORS
 
 log = structlog.get_logger(__name__)
 
@@ -76,6 +77,7 @@ class Exchange:
     async def _shrink(self, overflow: Overflow) -> Prepared:
         log.warning("engine refused a prompt that was to fit", window=overflow.window, told=overflow.tokens)
         self.prepared.degrade("engine_refused")
+        ENGINE_RETRIES.labels(engine=self.served.engine.name).inc()
         return await self.served.preparer.prepare_smaller(self.request, self.session, self.prepared, overflow)
 
     def headers(self) -> Pairs:
@@ -118,7 +120,7 @@ class Exchange:
             await reply.close()
             if reply.is_stream and (failed or ending.error()):
                 ENGINE_STREAM_ERRORS.labels(engine=self.served.engine.name).inc()
-            REQUESTS.labels(action=self.prepared.mode, status=str(reply.status)).inc()
+            observe(self.request, self.prepared, reply.status, self.first_token_s)
             if reply.status == 200:
                 usage = ending.usage(stream=reply.is_stream)
                 self.served.preparer.learn(self.request, self.prepared, usage)
