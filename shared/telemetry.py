@@ -25,6 +25,9 @@ DEGRADATIONS = Counter(
 DEAD_LETTERS = Counter("backscroll_dead_letters", "Items given up.", ["service"])
 BUS_ERRORS = Counter("backscroll_bus_errors", "Errors that the bus client reported by itself.", ["service"])
 REDELIVERIES = Counter("backscroll_redeliveries", "Messages handed back to be delivered again.", ["durable"])
+ERASED_DROPPED = Counter(
+    "backscroll_erased_dropped", "Events that were under way when their session was erased.", ["durable"]
+)
 HOLDS = Counter(
     "backscroll_holds", "Times a batch was held because a dependency was down.", ["durable", "part"]
 )
@@ -56,6 +59,17 @@ OCCUPANCY = Histogram(
     buckets=(0.1, 0.25, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1),
 )
 ACTIONS = Counter("backscroll_actions", "Assembled prompts by what was done with the one before.", ["action"])
+ENGINE_TOKENS = Counter(
+    "backscroll_engine_tokens",
+    "Tokens as engines told them: prompt, cached (a part of it), completion.",
+    ["kind"],
+)
+FIRST_TOKEN_SECONDS = Histogram(
+    "backscroll_first_token_seconds",
+    "From the arrival of a request to the first byte of its answer.",
+    ["mode"],
+    buckets=(0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300),
+)
 ENGINE_RETRIES = Counter(
     "backscroll_engine_retries", "Prompts sent once more, smaller, after a refusal as too long.", ["engine"]
 )

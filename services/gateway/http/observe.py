@@ -2,11 +2,20 @@
 
 import structlog
 
+from services.gateway.dialects.base import Usage
 from services.gateway.prepare.prepared import Prepared
 from services.gateway.reading.request import Request
 from shared.prompt.place import excerpt_tokens
 from shared.prompt.plan import Layout
-from shared.telemetry import ACTIONS, OCCUPANCY, PROMPT_TOKENS, REQUESTS, STAGE_SECONDS
+from shared.telemetry import (
+    ACTIONS,
+    ENGINE_TOKENS,
+    FIRST_TOKEN_SECONDS,
+    OCCUPANCY,
+    PROMPT_TOKENS,
+    REQUESTS,
+    STAGE_SECONDS,
+)
 
 log = structlog.get_logger(__name__)
 
@@ -18,6 +27,8 @@ def observe(request: Request, done: Prepared, status: int, first_token_s: float 
     for part, tokens in parts_of(request, done).items():
         PROMPT_TOKENS.labels(part=part).inc(tokens)
     OCCUPANCY.observe(done.measured.tokens / max(done.limit, 1))
+    if first_token_s is not None:
+        FIRST_TOKEN_SECONDS.labels(mode=done.mode).observe(request.read_s + first_token_s)
     if done.plan is not None:
         ACTIONS.labels(action=done.plan.action).inc()
     log.info(
@@ -30,6 +41,16 @@ def observe(request: Request, done: Prepared, status: int, first_token_s: float 
         degraded=done.degraded,
         first_token_s=None if first_token_s is None else round(first_token_s, 3),
     )
+
+
+def observe_usage(usage: Usage) -> None:
+    told = {
+        "prompt": usage.prompt_tokens,
+        "cached": usage.cached_tokens,
+        "completion": usage.completion_tokens,
+    }
+    for kind, tokens in told.items():
+        ENGINE_TOKENS.labels(kind=kind).inc(tokens or 0)
 
 
 def parts_of(request: Request, done: Prepared) -> dict[str, int]:

@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from services.gateway.dialects.base import Usage
 from services.gateway.http.headers import Pairs
-from services.gateway.http.observe import observe
+from services.gateway.http.observe import observe, observe_usage
 from services.gateway.http.record import make_record, new_record_id
 from services.gateway.http.respond import Passing, Whole, error_event
 from services.gateway.prepare.prepared import Prepared
@@ -123,6 +123,7 @@ class Exchange:
             observe(self.request, self.prepared, reply.status, self.first_token_s)
             if reply.status == 200:
                 usage = ending.usage(stream=reply.is_stream)
+                observe_usage(usage)
                 self.served.preparer.learn(self.request, self.prepared, usage)
                 recorded = self._record(reply.status, usage)
         if recorded is not None:
