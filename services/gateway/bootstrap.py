@@ -14,6 +14,7 @@ from services.gateway.http.access import OPEN_TENANT, Guard, KeyRing, may_be_ope
 from services.gateway.http.app import Gateway, create_app
 from services.gateway.http.converse import Conversing
 from services.gateway.http.keys import key_store
+from services.gateway.inspector.routes import Inspector
 from services.gateway.prepare.prepared import Policy
 from services.gateway.prepare.preparer import Preparer
 from services.gateway.prepare.templates import Template
@@ -73,7 +74,8 @@ async def gateway_app(settings: Settings, bus: Bus) -> AsyncIterator[Starlette]:
             retry_on_overfit=settings.retry_on_overfit,
         )
         guard = Middleware(Guard, keys=keys, most=settings.max_concurrent_requests)
-        yield create_app(Gateway(bus, engines, conversing, settings.max_body_bytes), guard)
+        inspector = Inspector(bus, keys, settings.assemble_timeout_s).mount()
+        yield create_app(Gateway(bus, engines, conversing, settings.max_body_bytes), guard, inspector)
         for each in served:
             await each.preparer.settle()
 

@@ -17,7 +17,10 @@ from nats.aio.client import Client
 from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
 
 from shared.bus import subjects
+from shared.bus.claims import Claims
+from shared.bus.codec import decode
 from shared.bus.unavailable import unavailable
+from shared.contracts.events import ExchangeRecorded
 from shared.errors import DependencyUnavailable
 
 SUMMARY = "Backscroll-Summary"
@@ -51,10 +54,21 @@ class Page:
 class Records:
     """Raises `DependencyUnavailable("bus_unavailable", ...)` where the stream does not answer."""
 
-    def __init__(self, connection: Client, require_connection: Callable[[], None]) -> None:
+    def __init__(self, connection: Client, claims: Claims, require_connection: Callable[[], None]) -> None:
         self._connection = connection
         self._js = connection.jetstream()
+        self._claims = claims
         self._require_connection = require_connection
+
+    async def read(self, tenant: str, record: str) -> ExchangeRecorded | None:
+        """By the subject index, whatever the session; None where there is none (ADR 0005)."""
+        self._require_connection()
+        with unavailable("find a record"):
+            try:
+                found = await self._js.get_last_msg(subjects.RECORDS, f"ev.v1.{tenant}.*.record.{record}")
+            except nats.js.errors.NotFoundError:
+                return None
+        return decode(ExchangeRecorded, await self._claims.check_out(found.data or b"", found.headers))
 
     async def newest(self, before: int | None, most: int) -> Page:
         """What the `most` sequences before `before` hold; erased ones leave gaps."""

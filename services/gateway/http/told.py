@@ -62,6 +62,7 @@ def summary_of(record: Mapping[str, Any], question: str) -> str:
         "patches": len(layout["patches"]),
         "parent": inherited.get("tip"),
         "parent_length": inherited.get("length"),
+        "shared": (record.get("prefix") or {}).get("shared"),
         "told": record["usage"]["prompt_tokens"],
         "cached": record["usage"]["cached_tokens"],
         "answered": record["usage"]["completion_tokens"],
