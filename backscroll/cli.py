@@ -19,6 +19,7 @@ from backscroll.demo.play import play
 from backscroll.demo.result import DemoResult
 from backscroll.doctor import examine
 from backscroll.keys import keys
+from backscroll.nats_users import print_nats_users
 from backscroll.standalone import DEMO_WINDOW, standalone
 from shared.bus import provision as provision_bus
 from shared.errors import BackscrollError
@@ -33,6 +34,7 @@ app = typer.Typer(
 )
 app.add_typer(keys, name="keys")
 app.add_typer(deadletters, name="deadletters")
+app.command(name="nats-users")(print_nats_users)
 console = Console()
 
 

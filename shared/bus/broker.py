@@ -17,6 +17,7 @@ from shared.bus import provisioning, rpc, subjects
 from shared.bus.claims import Claims
 from shared.bus.codec import pack, to_json
 from shared.bus.consume import Consumer, E, Handler
+from shared.bus.permissions import inbox
 from shared.bus.records import SUMMARY, Records
 from shared.bus.state import State
 from shared.bus.subjects import Durable, Method
@@ -38,7 +39,7 @@ PIPELINE = 256
 class Bus:
     """One connection. Everything raises `DependencyUnavailable("bus_unavailable", ...)` while it is lost."""
 
-    def __init__(self, url: str, *, service: str, inbox_prefix: str = "_INBOX") -> None:
+    def __init__(self, url: str, *, service: str) -> None:
         self.service = service
         self._closing = False
         self._disconnected: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -48,7 +49,7 @@ class Bus:
             # The default of 60 attempts leaves a service deaf after two minutes without a server.
             max_reconnect_attempts=-1,
             reconnect_time_wait=1,
-            inbox_prefix=inbox_prefix,
+            inbox_prefix=inbox(service),
             disconnected_cb=self._on_disconnected,
             reconnected_cb=self._on_reconnected,
             error_cb=self._on_error,
@@ -206,9 +207,9 @@ class Bus:
         log.warning("bus_error", service=self.service, error=type(error).__name__)
 
 
-async def connect(url: str, *, service: str, inbox_prefix: str = "_INBOX") -> Bus:
+async def connect(url: str, *, service: str) -> Bus:
     """A started `Bus`. Its streams are not looked at: that is `Bus.check`."""
-    bus = Bus(url, service=service, inbox_prefix=inbox_prefix)
+    bus = Bus(url, service=service)
     await bus.start()
     return bus
 
