@@ -4,12 +4,15 @@ python -m tests.support.chart_schema        writes it anew, after a change of sh
 """
 
 import json
-from pathlib import Path
 from typing import Any
 
+from shared.bus.permissions import OPERATOR, SERVICES, permissions
 from shared.settings import EngineSettings, Settings
+from tests.support.chart import CHART
 
-SCHEMA = Path(__file__).parents[2] / "k8s" / "backscroll" / "values.schema.json"
+SCHEMA = CHART / "values.schema.json"
+USERS = CHART / "templates" / "_nats.tpl"
+AGAIN = "python -m tests.support.chart_generated"
 
 OWNED = frozenset(
     {
@@ -60,11 +63,23 @@ def _plain(field: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in merged.items() if key not in ("anyOf", "default", "title", "format")}
 
 
+def users_template() -> str:
+    """The users of NATS as a named template, which the bundled chart evaluates in its own configuration."""
+    users = [
+        {"user": user, "password": f"<< $NATS_{user.upper()}_PASSWORD >>", "permissions": permissions(user)}
+        for user in (*SERVICES, OPERATOR)
+    ]
+    about = f"{{{{- /* Made of shared/bus/permissions.py: {AGAIN} */}}}}"
+    body = json.dumps({"users": users}, indent=2)
+    return f'{about}\n{{{{- define "backscroll.natsUsers" -}}}}\n{body}\n{{{{- end -}}}}\n'
+
+
 def main() -> None:
     schema = json.loads(SCHEMA.read_text())
     schema["properties"]["settings"] = settings_schema()
     schema["properties"]["engines"]["items"] = engine_schema()
     SCHEMA.write_text(json.dumps(schema, indent=2, ensure_ascii=False) + "\n")
+    USERS.write_text(users_template())
 
 
 if __name__ == "__main__":

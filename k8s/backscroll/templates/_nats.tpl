@@ -1,11 +1,192 @@
-{{- /*
-The users of NATS, for `nats.config.merge.authorization` of the bundled chart, which evaluates what is under
-`$tplYaml`. Passwords are variables of its container, from the Secret `bus.existingSecret`.
-*/}}
+{{- /* Made of shared/bus/permissions.py: python -m tests.support.chart_generated */}}
 {{- define "backscroll.natsUsers" -}}
-users:
-  {{- range $user := list "gateway" "chunker" "embedder" "retriever" "assembler" "operator" }}
-  - user: {{ $user }}
-    password: << $NATS_{{ upper $user }} >>
-  {{- end }}
+{
+  "users": [
+    {
+      "user": "gateway",
+      "password": "<< $NATS_GATEWAY_PASSWORD >>",
+      "permissions": {
+        "publish": {
+          "allow": [
+            "$JS.API.STREAM.NAMES",
+            "$JS.API.STREAM.INFO.*",
+            "$JS.API.CONSUMER.INFO.*.*",
+            "ev.v1.*.*.messages",
+            "ev.v1.*.*.record.*",
+            "rpc.v1.assemble",
+            "$O.claims.C.>",
+            "$O.claims.M.>",
+            "$JS.API.DIRECT.GET.OBJ_claims.>",
+            "$JS.API.CONSUMER.CREATE.OBJ_claims",
+            "$JS.API.CONSUMER.CREATE.OBJ_claims.>",
+            "$JS.API.CONSUMER.DELETE.OBJ_claims.*",
+            "$JS.FC.OBJ_claims.>",
+            "$O.claims-rpc.C.>",
+            "$O.claims-rpc.M.>",
+            "$JS.API.DIRECT.GET.OBJ_claims-rpc.>",
+            "$JS.API.CONSUMER.CREATE.OBJ_claims-rpc",
+            "$JS.API.CONSUMER.CREATE.OBJ_claims-rpc.>",
+            "$JS.API.CONSUMER.DELETE.OBJ_claims-rpc.*",
+            "$JS.FC.OBJ_claims-rpc.>",
+            "$KV.tips.>",
+            "$JS.API.DIRECT.GET.KV_tips.>",
+            "$JS.API.CONSUMER.CREATE.KV_keys",
+            "$JS.API.CONSUMER.CREATE.KV_keys.>",
+            "$JS.API.CONSUMER.DELETE.KV_keys.*",
+            "$JS.FC.KV_keys.>",
+            "$JS.API.DIRECT.GET.RECORDS.>",
+            "$JS.API.CONSUMER.MSG.NEXT.RECORDS.*",
+            "$JS.API.CONSUMER.CREATE.RECORDS",
+            "$JS.API.CONSUMER.CREATE.RECORDS.>",
+            "$JS.API.CONSUMER.DELETE.RECORDS.*",
+            "$JS.FC.RECORDS.>"
+          ]
+        },
+        "subscribe": {
+          "allow": [
+            "_INBOX.gateway.>"
+          ]
+        }
+      }
+    },
+    {
+      "user": "chunker",
+      "password": "<< $NATS_CHUNKER_PASSWORD >>",
+      "permissions": {
+        "publish": {
+          "allow": [
+            "$JS.API.STREAM.NAMES",
+            "$JS.API.STREAM.INFO.*",
+            "$JS.API.CONSUMER.INFO.*.*",
+            "ev.v1.*.*.chunks",
+            "dl.v1.*.*.i-chunker",
+            "$JS.API.CONSUMER.MSG.NEXT.MESSAGES.chunker",
+            "$JS.ACK.MESSAGES.chunker.>",
+            "$O.claims.C.>",
+            "$O.claims.M.>",
+            "$JS.API.DIRECT.GET.OBJ_claims.>",
+            "$JS.API.CONSUMER.CREATE.OBJ_claims",
+            "$JS.API.CONSUMER.CREATE.OBJ_claims.>",
+            "$JS.API.CONSUMER.DELETE.OBJ_claims.*",
+            "$JS.FC.OBJ_claims.>"
+          ]
+        },
+        "subscribe": {
+          "allow": [
+            "_INBOX.chunker.>"
+          ]
+        }
+      }
+    },
+    {
+      "user": "embedder",
+      "password": "<< $NATS_EMBEDDER_PASSWORD >>",
+      "permissions": {
+        "publish": {
+          "allow": [
+            "$JS.API.STREAM.NAMES",
+            "$JS.API.STREAM.INFO.*",
+            "$JS.API.CONSUMER.INFO.*.*",
+            "dl.v1.*.*.i-embedder",
+            "$JS.API.CONSUMER.MSG.NEXT.CHUNKS.terms",
+            "$JS.ACK.CHUNKS.terms.>",
+            "$JS.API.CONSUMER.MSG.NEXT.CHUNKS.vectors",
+            "$JS.ACK.CHUNKS.vectors.>",
+            "$O.claims.C.>",
+            "$O.claims.M.>",
+            "$JS.API.DIRECT.GET.OBJ_claims.>",
+            "$JS.API.CONSUMER.CREATE.OBJ_claims",
+            "$JS.API.CONSUMER.CREATE.OBJ_claims.>",
+            "$JS.API.CONSUMER.DELETE.OBJ_claims.*",
+            "$JS.FC.OBJ_claims.>"
+          ]
+        },
+        "subscribe": {
+          "allow": [
+            "_INBOX.embedder.>"
+          ]
+        }
+      }
+    },
+    {
+      "user": "retriever",
+      "password": "<< $NATS_RETRIEVER_PASSWORD >>",
+      "permissions": {
+        "publish": {
+          "allow": [
+            "$JS.API.STREAM.NAMES",
+            "$JS.API.STREAM.INFO.*",
+            "$JS.API.CONSUMER.INFO.*.*",
+            "$O.claims-rpc.C.>",
+            "$O.claims-rpc.M.>",
+            "$JS.API.DIRECT.GET.OBJ_claims-rpc.>",
+            "$JS.API.CONSUMER.CREATE.OBJ_claims-rpc",
+            "$JS.API.CONSUMER.CREATE.OBJ_claims-rpc.>",
+            "$JS.API.CONSUMER.DELETE.OBJ_claims-rpc.*",
+            "$JS.FC.OBJ_claims-rpc.>"
+          ]
+        },
+        "subscribe": {
+          "allow": [
+            "_INBOX.retriever.>",
+            "rpc.v1.retrieve retrieve",
+            "rpc.v1.rerank rerank"
+          ]
+        },
+        "allow_responses": {
+          "max": 1,
+          "expires": "5m"
+        }
+      }
+    },
+    {
+      "user": "assembler",
+      "password": "<< $NATS_ASSEMBLER_PASSWORD >>",
+      "permissions": {
+        "publish": {
+          "allow": [
+            "$JS.API.STREAM.NAMES",
+            "$JS.API.STREAM.INFO.*",
+            "$JS.API.CONSUMER.INFO.*.*",
+            "rpc.v1.retrieve",
+            "rpc.v1.rerank",
+            "$O.claims-rpc.C.>",
+            "$O.claims-rpc.M.>",
+            "$JS.API.DIRECT.GET.OBJ_claims-rpc.>",
+            "$JS.API.CONSUMER.CREATE.OBJ_claims-rpc",
+            "$JS.API.CONSUMER.CREATE.OBJ_claims-rpc.>",
+            "$JS.API.CONSUMER.DELETE.OBJ_claims-rpc.*",
+            "$JS.FC.OBJ_claims-rpc.>"
+          ]
+        },
+        "subscribe": {
+          "allow": [
+            "_INBOX.assembler.>",
+            "rpc.v1.assemble assemble"
+          ]
+        },
+        "allow_responses": {
+          "max": 1,
+          "expires": "5m"
+        }
+      }
+    },
+    {
+      "user": "operator",
+      "password": "<< $NATS_OPERATOR_PASSWORD >>",
+      "permissions": {
+        "publish": {
+          "allow": [
+            ">"
+          ]
+        },
+        "subscribe": {
+          "allow": [
+            ">"
+          ]
+        }
+      }
+    }
+  ]
+}
 {{- end -}}

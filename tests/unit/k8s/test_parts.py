@@ -1,11 +1,14 @@
 """Probes, provisioning, scaling, users, dashboards."""
 
 import json
+import re
 import shutil
+import subprocess
 from pathlib import Path
 
 import yaml
 
+from shared.bus.embedded import binary
 from shared.bus.provisioning import MAX_ACK_PENDING
 from shared.bus.subjects import DURABLES
 from tests.support.chart import (
@@ -109,18 +112,44 @@ def test_no_number_of_replicas_outruns_what_a_durable_hands_out(chart: Path) -> 
         assert keda["maxReplicas"]["maximum"] * 64 <= MAX_ACK_PENDING
 
 
-def test_nats_and_qdrant_know_the_users_that_come(rendered_sets: Sets) -> None:
+def users_of_nats(manifests: list[Manifest]) -> dict[str, Manifest]:
+    authorization = named(manifests, "ConfigMap", "rel-nats-config")["data"]["authorization"]
+    return {user["user"]: user for user in yaml.safe_load(authorization)["users"]}
+
+
+def variable(user: Manifest) -> str:
+    found = re.fullmatch(r"<< \$(\w+) >>", user["password"])
+    assert found
+    return found[1]
+
+
+def test_nats_takes_its_users_from_the_chart(rendered_sets: Sets, tmp_path: Path) -> None:
     manifests = rendered_sets["production"]
-    config = named(manifests, "ConfigMap", "rel-nats-config")["data"]["authorization"]
-    passwords = {user["user"]: user["password"] for user in yaml.safe_load(config)["users"]}
+    config = tmp_path / "nats.conf"
+    authorization = {"authorization": {"users": list(users_of_nats(manifests).values())}}
+    # As the chart of nats-io writes it: JSON with its variables bare.
+    config.write_text(re.sub(r'"<<\s+(.*)\s+>>"', r"\1", json.dumps(authorization, indent=1)))
+    variables = env_of(named(manifests, "StatefulSet", "rel-nats"))
+    env = {name: '"1e5secret"' for name in variables if name.endswith("_PASSWORD")}
+    checked = subprocess.run(
+        [str(binary()), "-t", "-c", str(config)], env=env, capture_output=True, text=True
+    )
+    assert checked.returncode == 0, checked.stderr
+
+
+def test_servers_of_the_release_know_who_comes(rendered_sets: Sets) -> None:
+    manifests = rendered_sets["production"]
+    asked = {name: variable(user) for name, user in users_of_nats(manifests).items()}
     server = env_of(named(manifests, "StatefulSet", "rel-nats"))
     for workload in workloads(ours(manifests)):
         if "NATS_PASSWORD" not in env_of(workload):
             continue
         user = env_of(workload)["BACKSCROLL_NATS_URL"]["value"].split("//")[1].split(":")[0]
-        variable = passwords[user].removeprefix("<< $").removesuffix(" >>")
+        quoted = re.fullmatch(r'"\$\((\w+)\)"', server[asked[user]]["value"])
+        assert quoted
+        assert list(server).index(quoted[1]) < list(server).index(asked[user])
         presented = env_of(workload)["NATS_PASSWORD"]["valueFrom"]["secretKeyRef"]
-        assert server[variable]["valueFrom"]["secretKeyRef"] == presented
+        assert server[quoted[1]]["valueFrom"]["secretKeyRef"] == presented
     key = env_of(deployment(manifests, "embedder"))["BACKSCROLL_QDRANT_API_KEY"]["valueFrom"]
     assert PRODUCTION["qdrant"]["apiKey"]["valueFrom"] == key
 

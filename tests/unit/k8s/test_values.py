@@ -11,7 +11,15 @@ import pytest
 
 from shared.settings import Settings
 from tests.support.chart import ROOT, Values, laid_over, rendered, values_file
-from tests.support.chart_schema import OWNED, SCHEMA, engine_schema, settings_schema
+from tests.support.chart_generated import (
+    AGAIN,
+    OWNED,
+    SCHEMA,
+    USERS,
+    engine_schema,
+    settings_schema,
+    users_template,
+)
 from tests.support.chart_values import DEFAULT, EXTERNAL, MINIMAL, PRODUCTION
 
 UNKNOWN = "not allowed"
@@ -122,9 +130,12 @@ def test_the_chart_says_what_is_missing(chart: Path, values: Values, said: str) 
 
 def test_the_schema_knows_every_parameter_with_its_bounds() -> None:
     schema = json.loads(SCHEMA.read_text())
-    fix = "shared/settings.py has changed: python -m tests.support.chart_schema"
-    assert schema["properties"]["settings"] == settings_schema(), fix
-    assert schema["properties"]["engines"]["items"] == engine_schema(), fix
+    assert schema["properties"]["settings"] == settings_schema(), AGAIN
+    assert schema["properties"]["engines"]["items"] == engine_schema(), AGAIN
+
+
+def test_the_users_of_nats_are_those_of_the_code() -> None:
+    assert USERS.read_text() == users_template(), AGAIN
 
 
 def test_no_parameter_that_is_a_secret_can_be_set_in_values() -> None:
@@ -143,7 +154,9 @@ def test_no_value_holds_a_secret(name: str) -> None:
         return [(path, value)] if isinstance(value, str) else []
 
     for path, value in strings(values_file(name)):
-        assert not re.search(r"(?i)(password|token|credential|api.?key)$", path) or value == "", path
+        assert (
+            not re.search(r"(?i)(password|token|credential|api.?key)$", path) or not value or "$(" in value
+        ), path
         assert not re.search(r"://[^/]*@", value), path
 
 
