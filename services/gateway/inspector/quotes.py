@@ -10,7 +10,7 @@ from shared.prompt.plan import Excerpt
 from shared.prompt.render import BLOCK_OPENING, CLOSING, PATCH_OPENING
 
 LABEL = re.compile(r"(?:--- turn \d+ ---\n)?\[([^\n]*?)\] ")
-ESCAPED = ("<\\/excerpts>", "<\\excerpts>")
+ESCAPED = re.compile(r"<\\/?excerpts>")
 """How a quotation writes the marks of its frame: each is one character longer."""
 
 
@@ -70,30 +70,31 @@ def _aligned(inner: str, part: str, quotes: list[Excerpt], record: Record) -> li
     """Empty where these are not the quotations of this frame."""
     pieces: list[Piece] = []
     at = 0
-    for quote in quotes:
+    for number, quote in enumerate(quotes, start=1):
         label = LABEL.match(inner, at)
-        if label is None:
-            return []
-        end = _end(inner, label.end(), quote.end - quote.start)
-        if end > len(inner):
+        end = label and _end(inner, label.end(), quote.end - quote.start, number == len(quotes))
+        if not label or not end:
             return []
         pieces.append(Piece("frame", label[0]))
         position, unit, start, stop, *_ = quote
         where = Quote(position, unit, start, stop, record.turn(position))
         pieces.append(Piece(part, inner[label.end() : end], where))
         at = end
-    return pieces if at == len(inner) else []
+    return pieces
 
 
-def _end(inner: str, start: int, length: int) -> int:
-    """Where a quotation of a text of this length ends, its line's end included."""
-    end = start + length
-    while True:
-        longer = start + length + sum(inner.count(mark, start, end) for mark in ESCAPED)
-        if longer == end:
-            break
-        end = longer
-    return end if inner[end - 1 : end] == "\n" else end + 1
+def _end(inner: str, start: int, length: int, last: bool) -> int | None:
+    """Where a quotation of a text of this length ends, its line's end included.
+
+    Marks in it were made longer, and nobody knows which were such marks: what comes after must fit.
+    """
+    marks = len(ESCAPED.findall(inner, start, start + 2 * length))
+    for longer in range(marks + 1):
+        end = start + length + longer
+        end += inner[end - 1 : end] != "\n"
+        if end == len(inner) if last else LABEL.match(inner, end):
+            return end
+    return None
 
 
 def _joined(excerpts: tuple[Excerpt, ...]) -> list[Excerpt]:
