@@ -17,7 +17,8 @@ from backscroll.demo.conversation import Conversation, demo_conversation
 from backscroll.demo.load import load_conversations
 from backscroll.demo.play import play
 from backscroll.demo.result import DemoResult
-from backscroll.doctor import examine
+from backscroll.doctor import examine, examine_engines
+from backscroll.erase import erase
 from backscroll.keys import keys
 from backscroll.nats_users import print_nats_users
 from backscroll.standalone import DEMO_WINDOW, standalone
@@ -34,6 +35,7 @@ app = typer.Typer(
 )
 app.add_typer(keys, name="keys")
 app.add_typer(deadletters, name="deadletters")
+app.command()(erase)
 app.command(name="nats-users")(print_nats_users)
 console = Console()
 
@@ -60,12 +62,26 @@ def _run(work: Any) -> Any:
         raise typer.Exit(1) from error
 
 
+def _default(name: str) -> str:
+    return str(Settings.model_fields[name].default)
+
+
 @app.command()
 def up(
-    host: Annotated[str | None, typer.Option(help="Address to listen on.")] = None,
-    port: Annotated[int | None, typer.Option(help="Port to listen on.")] = None,
-    engine: Annotated[str | None, typer.Option(help="OpenAI-compatible engine, with /v1.")] = None,
-    data: Annotated[Path | None, typer.Option(help="Where embedded parts keep their data.")] = None,
+    host: Annotated[
+        str | None, typer.Option(help="Address to listen on.", show_default=_default("host"))
+    ] = None,
+    port: Annotated[
+        int | None, typer.Option(help="Port to listen on.", show_default=_default("port"))
+    ] = None,
+    engine: Annotated[
+        str | None,
+        typer.Option(help="OpenAI-compatible engine, with /v1.", show_default="the demo engine"),
+    ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(help="Where embedded parts keep their data.", show_default=_default("data_dir")),
+    ] = None,
 ) -> None:
     """Run all services in one process; nothing else is needed."""
     settings = _settings({"host": host, "port": port, "engine_url": engine, "data_dir": data})
@@ -80,6 +96,9 @@ async def _up(settings: Settings) -> None:
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     async with standalone(settings) as running:
         print(f"backscroll is ready at {running.url} (engine: {running.engine_url})", flush=True)
+        async for finding in examine_engines(settings, probe_overflow=False):
+            if not finding.ok:
+                print(f"  {finding.part}: {finding.text}\n  -> {finding.mend}", flush=True)
         await stop.wait()
 
 
@@ -109,6 +128,7 @@ def demo(
     url: Annotated[
         str | None, typer.Option(help="Play against this Backscroll instead of an own one.")
     ] = None,
+    key: Annotated[str | None, typer.Option(help="API key for --url.")] = None,
 ) -> None:
     """Play a conversation many times the engine's window through the real endpoint."""
     try:
@@ -116,13 +136,15 @@ def demo(
     except (OSError, ValueError, IndexError) as error:
         console.print(f"[red]{conversation}[/red]: {error}", soft_wrap=True)
         raise typer.Exit(2) from error
-    result = _run(_demo(played, window, questions, url))
+    result = _run(_demo(played, window, questions, url, key))
     raise typer.Exit(result.exit_code)
 
 
-async def _demo(played: Conversation, window: int, questions: int | None, url: str | None) -> DemoResult:
+async def _demo(
+    played: Conversation, window: int, questions: int | None, url: str | None, key: str | None
+) -> DemoResult:
     if url is not None:
-        return await play(url, played, console, questions=questions)
+        return await play(url, played, console, questions=questions, api_key=key)
     with TemporaryDirectory(prefix="backscroll-demo-") as folder:
         settings = _settings({"max_context": window, "data_dir": Path(folder), "port": 0})
         configure_logging("error")

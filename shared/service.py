@@ -100,7 +100,10 @@ class _Server(uvicorn.Server):
 
 @contextlib.asynccontextmanager
 async def serving(app: Starlette, host: str, port: int) -> AsyncIterator[int]:
-    """An app served beside what else the process does; yields the port, a free one for 0."""
+    """An app served beside what else the process does; yields the port, a free one for 0.
+
+    Raises `PermanentFault` where the address is taken.
+    """
     config = uvicorn.Config(
         app,
         host=host,
@@ -110,7 +113,11 @@ async def serving(app: Starlette, host: str, port: int) -> AsyncIterator[int]:
         lifespan="off",
         timeout_graceful_shutdown=10,
     )
-    socket = config.bind_socket()
+    try:
+        socket = config.bind_socket()
+    except SystemExit as failed:
+        # uvicorn's way to say that the address is taken.
+        raise PermanentFault(f"{host}:{port} cannot be listened on: is it in use already?") from failed
     # asyncio does it for sockets of its own making only; without it the second write of an answer, and
     # each event of a stream, waits for the client's delayed acknowledgement: 40 ms.
     socket.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)

@@ -28,6 +28,8 @@ REDELIVERIES = Counter("backscroll_redeliveries", "Messages handed back to be de
 ERASED_DROPPED = Counter(
     "backscroll_erased_dropped", "Events that were under way when their session was erased.", ["durable"]
 )
+ERASED_SESSIONS = Counter("backscroll_erased_sessions", "Sessions erased.")
+EXPIRED_CHUNKS = Counter("backscroll_expired_chunks", "Chunks deleted by `store_max_age_s`.")
 HOLDS = Counter(
     "backscroll_holds", "Times a batch was held because a dependency was down.", ["durable", "part"]
 )
@@ -181,8 +183,8 @@ def configure_logging(level: str = "info") -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
-    # httpx logs every URL at info; uvicorn's access log doubles the record.
-    for name in ("httpx", "httpcore", "uvicorn.access"):
+    # httpx logs every URL at info, uvicorn each start and end, FastStream each task that a stop waits for.
+    for name in ("httpx", "httpcore", "uvicorn", "backscroll.bus"):
         logging.getLogger(name).setLevel(logging.WARNING)
 
 

@@ -27,6 +27,7 @@ async def play(
     questions: int | None = None,
     model: str | None = None,
     http: httpx.AsyncClient | None = None,
+    api_key: str | None = None,
 ) -> DemoResult:
     """Sends the history as it grows, then asks the questions, each with the whole history.
 
@@ -35,7 +36,8 @@ async def play(
     `console`. Raises `httpx.HTTPError` where nothing answers at `base_url`.
     """
     if http is None:
-        async with httpx.AsyncClient(timeout=TIMEOUT) as own:
+        headers = {"authorization": f"Bearer {api_key}"} if api_key else {}
+        async with httpx.AsyncClient(timeout=TIMEOUT, headers=headers) as own:
             return await play(base_url, conversation, console, questions=questions, model=model, http=own)
     client = ChatClient(base_url, f"demo-{uuid.uuid4().hex[:12]}", http)
     start = time.monotonic()

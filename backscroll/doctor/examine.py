@@ -14,16 +14,23 @@ from shared.tokens.open import open_counter
 ENGINE_TIMEOUT_S = 120.0
 
 
-async def examine(settings: Settings, url: str | None, *, probe_overflow: bool) -> AsyncIterator[Finding]:
-    """`url` is a running Backscroll, with `/v1`, whose embedded parts cannot be looked at from outside."""
-    async with httpx.AsyncClient(timeout=httpx.Timeout(ENGINE_TIMEOUT_S, connect=5)) as client:
-        if url is not None:
-            for finding in await guarded("backscroll", "Start it.", _running(url, client)):
-                yield finding
+async def examine_engines(settings: Settings, *, probe_overflow: bool) -> AsyncIterator[Finding]:
+    """The engines that are set."""
+    async with _client() as client:
         for engine in _engines(settings):
             check = _engine(settings, engine, client, probe_overflow=probe_overflow)
             for finding in await guarded(f"engine {engine.name}", "See the settings of this engine.", check):
                 yield finding
+
+
+async def examine(settings: Settings, url: str | None, *, probe_overflow: bool) -> AsyncIterator[Finding]:
+    """`url` is a running Backscroll, with `/v1`, whose embedded parts cannot be looked at from outside."""
+    async with _client() as client:
+        if url is not None:
+            for finding in await guarded("backscroll", "Start it.", _running(url, client)):
+                yield finding
+    async for finding in examine_engines(settings, probe_overflow=probe_overflow):
+        yield finding
     if not _engines(settings):
         yield Finding("engine", "none is set: `backscroll up` brings the demo engine")
     for part, mend, check in (
@@ -33,6 +40,10 @@ async def examine(settings: Settings, url: str | None, *, probe_overflow: bool) 
     ):
         for finding in await guarded(part, mend, check):
             yield finding
+
+
+def _client() -> httpx.AsyncClient:
+    return httpx.AsyncClient(timeout=httpx.Timeout(ENGINE_TIMEOUT_S, connect=5))
 
 
 def _engines(settings: Settings) -> list[EngineSettings]:
