@@ -15,7 +15,14 @@ from services.gateway.inspector.gate import Gate
 from services.gateway.inspector.pages import HEADERS, STATIC, Pages
 from services.gateway.inspector.replan import replan
 from services.gateway.inspector.timeline import Row, rows_of
-from services.gateway.inspector.views import Read, comparison_view, planned_view, read, request_view
+from services.gateway.inspector.views import (
+    Read,
+    comparison_view,
+    planned_view,
+    position_view,
+    read,
+    request_view,
+)
 from services.gateway.inspector.wish import change_of, fields_of
 from shared.bus import Bus, subjects
 from shared.contracts.events import ExchangeRecorded
@@ -117,7 +124,7 @@ class Inspector:
             _, other = await self._read(row.seen.tenant, subjects.id_of(row.seen.record))
             if address is not None and other.record.address(position) == address:
                 return RedirectResponse(f"{INSPECTOR}/{other.path}#m{position}", 303, HEADERS)
-        return await self._page("position.html", one=one, record=one.record, position=position)
+        return await self._page("position.html", **await asyncio.to_thread(position_view, one, position))
 
     async def compare(self, http: HttpRequest) -> Response:
         tenant = http.query_params.get("tenant", "")

@@ -49,6 +49,18 @@ def request_view(one: Read, rows: list[Row], sequence: int) -> dict[str, Any]:
     }
 
 
+def position_view(one: Read, position: int) -> dict[str, Any]:
+    """What one request tells of a message that stands in no recorded prompt: quotations, then candidates."""
+    pieces = [piece for message in messages_of(one.record) for piece in message.pieces]
+    return {
+        "one": one,
+        "record": one.record,
+        "position": position,
+        "quoted": [p for p in pieces if p.quote and p.quote.position == position],
+        "ranked": [c for c in one.record.candidates if c.position == position],
+    }
+
+
 def comparison_view(left: Read, right: Read) -> dict[str, Any]:
     a, b = left.record, right.record
     return {
