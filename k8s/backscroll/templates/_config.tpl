@@ -1,4 +1,15 @@
-{{- /* backscroll.toml: every setting that is no secret. A JSON scalar or list of scalars is TOML too. */}}
+{{- /* A JSON scalar or list of scalars is TOML too; a map is not. */}}
+{{- define "backscroll.tomlValue" -}}
+{{- if kindIs "map" . -}}
+{{- $pairs := list -}}
+{{- range $key, $value := . }}{{ $pairs = append $pairs (printf "%s = %s" (toJson $key) (toJson $value)) }}{{ end -}}
+{ {{- join ", " $pairs -}} }
+{{- else -}}
+{{- toJson . -}}
+{{- end -}}
+{{- end -}}
+
+{{- /* backscroll.toml: every setting that is no secret. */}}
 {{- define "backscroll.toml" -}}
 {{- if not (or .Values.engine.url .Values.engines) }}{{ fail "engine.url (or engines) is needed: what answers the requests" }}{{ end -}}
 host = "0.0.0.0"
@@ -19,7 +30,7 @@ rerank_url = {{ . | toJson }}
 rerank_model = {{ $.Values.rerank.model | toJson }}
 {{- end }}
 {{- range $name, $value := .Values.settings }}
-{{ $name }} = {{ $value | toJson }}
+{{ $name }} = {{ include "backscroll.tomlValue" $value }}
 {{- end }}
 {{- range $i, $engine := .Values.engines }}
 
