@@ -190,7 +190,13 @@ class Settings(BaseSettings):
     max_concurrent_requests: int = Field(
         256, ge=1, description="Requests of a tenant that run at once in one gateway."
     )
+    store_max_age_s: int = Field(
+        0, ge=0, description="How long the chunk store keeps a text that nobody publishes; 0: for ever."
+    )
     stream_max_age_s: int = Field(7 * 86_400, ge=60, description="How long events can be replayed.")
+    stream_max_ages: dict[str, int] = Field(
+        {}, description="Seconds by name, for streams that are kept for another time: `{\"RECORDS\": 86400}`."
+    )
     stream_max_bytes: int = Field(8 * 1024**3, ge=1024**2)
     stream_replicas: int = Field(1, ge=1, le=5, description="Copies of each stream in a NATS cluster.")
     log_level: Literal["debug", "info", "warning", "error"] = "info"

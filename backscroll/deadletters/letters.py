@@ -1,22 +1,20 @@
 """Dead letters: what was given up, why, and what it was."""
 
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 
-import nats.errors
-import nats.js.errors
 from pydantic import ValidationError
 
 from shared.bus import Bus, subjects
 from shared.bus.claims import CLAIM
 from shared.bus.codec import decode, pack, to_json
 from shared.bus.stored import Range, Stored, one, stored
-from shared.contracts.base import Contract
-from shared.contracts.events import ChunksCreated, DeadLetter, MessagesRecorded
-from shared.errors import DependencyUnavailable, PermanentFault
+from shared.bus.unavailable import unavailable
+from shared.contracts.events import ChunksCreated, DeadLetter, MessagesRecorded, OfSession
+from shared.errors import PermanentFault
 
-EVENTS: dict[str, type[Contract]] = {
+EVENTS: dict[str, type[OfSession]] = {
     subjects.MESSAGES: MessagesRecorded,
     subjects.CHUNKS: ChunksCreated,
 }
@@ -29,6 +27,7 @@ class Letter:
     tenant: str
     session: str
     letter: DeadLetter
+    headers: Mapping[str, str] = field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -78,11 +77,9 @@ async def retry(bus: Bus, letter: Letter) -> str:
     if found is None:
         return f"kept: {about.stream} {about.sequence} has aged out, and the letter holds a part of it"
     subject, body, claim = found
-    try:
+    with unavailable("retry"):
         headers = {"Nats-Msg-Id": f"retry-{letter.number}", **claim}
         ack = await bus.js.publish(subject, body, stream=about.stream, headers=headers)
-    except (nats.errors.Error, OSError, TimeoutError) as error:
-        raise DependencyUnavailable("bus_unavailable", f"retry: {type(error).__name__}") from error
     done = "was published again before, as" if ack.duplicate else "published again as"
     done = f"{done} {about.stream} {ack.seq}"
     await drop(bus, letter)
@@ -90,15 +87,7 @@ async def retry(bus: Bus, letter: Letter) -> str:
 
 
 async def drop(bus: Bus, letter: Letter) -> None:
-    try:
-        await bus.js.delete_msg(subjects.DEADLETTERS, letter.number)
-    except nats.js.errors.NotFoundError:
-        return
-    except nats.js.errors.APIError as error:
-        if "no message found" not in str(error.description):
-            raise DependencyUnavailable("bus_unavailable", f"drop: {error.description}") from error
-    except (nats.errors.Error, OSError, TimeoutError) as error:
-        raise DependencyUnavailable("bus_unavailable", f"drop: {type(error).__name__}") from error
+    await bus.sweeper.wipe(subjects.DEADLETTERS, letter.number, letter.headers)
 
 
 async def _again(bus: Bus, letter: DeadLetter) -> tuple[str, bytes, dict[str, str]] | None:
@@ -118,4 +107,6 @@ async def _again(bus: Bus, letter: DeadLetter) -> tuple[str, bytes, dict[str, st
 async def _read(bus: Bus, message: Stored) -> Letter:
     _, _, tenant, session, *_ = message.subject.split(".")
     body = await bus.claims.check_out(message.data, message.headers)
-    return Letter(message.sequence, subjects.id_of(tenant), subjects.id_of(session), decode(DeadLetter, body))
+    letter = decode(DeadLetter, body)
+    named = subjects.id_of(tenant), subjects.id_of(session)
+    return Letter(message.sequence, *named, letter, message.headers)

@@ -72,5 +72,9 @@ def events(recorded: MessagesRecorded, chunked: Iterable[ChunkedMessage]) -> Ite
 
 def _event(recorded: MessagesRecorded, messages: list[ChunkedMessage]) -> ChunksCreated:
     return ChunksCreated(
-        tenant=recorded.tenant, session=recorded.session, at=recorded.at, messages=tuple(messages)
+        tenant=recorded.tenant,
+        session=recorded.session,
+        era=recorded.era,
+        at=recorded.at,
+        messages=tuple(messages),
     )

@@ -6,7 +6,7 @@ from shared.text.terms import document_terms
 
 
 def origin(event: ChunksCreated) -> Origin:
-    return Origin(event.tenant, event.session, event.at)
+    return Origin(event.tenant, event.session, event.at, event.era)
 
 
 def with_terms(event: ChunksCreated) -> list[IndexedMessage]:

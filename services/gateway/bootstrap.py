@@ -54,7 +54,7 @@ async def gateway_app(settings: Settings, bus: Bus) -> AsyncIterator[Starlette]:
         cache=FactsCache(),
         max_messages=settings.max_messages,
     )
-    tips = Tips(bus.tips, settings.max_sessions)
+    tips = Tips(bus.tips, bus.erased, settings.max_sessions)
     keys = KeyRing(key_store(settings, bus.keys), may_be_open=may_be_open(settings))
     await keys.start()
     async with AsyncExitStack() as stack:

@@ -49,7 +49,7 @@ class Recall:
                 covered_to=request.covered_to,
                 profile=profile.name,
             )
-        index = await self._store.identity()
+        index = await self._store.identity(request.tenant)
         # Of a store made anew nothing is known, whatever an older one was seen to hold.
         known = index == request.index
         check_from = request.check_from if known else 0

@@ -3,6 +3,7 @@
 import asyncio
 from collections import OrderedDict
 
+from shared.conversation.address import text_digest
 from shared.errors import DependencyUnavailable, PermanentFault
 from shared.models.port import Embedder, Vector
 
@@ -18,7 +19,8 @@ class QueryVectors:
 
     async def get(self, tenant: str, text: str) -> Vector | None:
         """None where the model server does not answer in time or refuses: then terms serve alone."""
-        key = (tenant, text)
+        # By a digest: a search text is what somebody wrote, and that can be erased.
+        key = (tenant, text_digest(text))
         if (vector := self._known.get(key)) is not None:
             self._known.move_to_end(key)
             return vector

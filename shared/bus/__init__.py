@@ -39,13 +39,15 @@ No responder, a timeout or a lost connection raise `DependencyUnavailable` with 
     await bus.close()                                       # handlers finish, unstarted messages go back
 """
 
-from shared.bus.broker import Bus, connect, provision
+from shared.bus.broker import Bus
+from shared.bus.connecting import connect, provision
 from shared.bus.settle import Delivery, Faulty
-from shared.bus.subjects import ASSEMBLE, CHUNKER, RERANK, RETRIEVE, TERMS, VECTORS, Durable, Method
+from shared.bus.subjects import ASSEMBLE, CHUNKER, ERASE, RERANK, RETRIEVE, TERMS, VECTORS, Durable, Method
 
 __all__ = [
     "ASSEMBLE",
     "CHUNKER",
+    "ERASE",
     "RERANK",
     "RETRIEVE",
     "TERMS",

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import hashlib
 import logging
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Coroutine, Iterable, Mapping
 from typing import Any
 
 import nats.errors
@@ -16,13 +16,15 @@ from opentelemetry.trace import SpanKind
 from shared.bus import provisioning, rpc, subjects
 from shared.bus.claims import Claims
 from shared.bus.codec import pack, to_json
-from shared.bus.consume import Consumer, E, Handler
+from shared.bus.consume import Consumer, E, Forget, Handler
+from shared.bus.erased import Erased
 from shared.bus.permissions import inbox
 from shared.bus.records import SUMMARY, Records
 from shared.bus.state import State
 from shared.bus.subjects import Durable, Method
-from shared.contracts.base import Contract
-from shared.contracts.events import DeadLetter, ExchangeRecorded
+from shared.bus.sweep import Sweeper
+from shared.bus.unavailable import unavailable
+from shared.contracts.events import DeadLetter, ExchangeRecorded, OfSession
 from shared.errors import DependencyUnavailable, PermanentFault
 from shared.settings import Settings
 from shared.telemetry import BUS_ERRORS
@@ -34,6 +36,8 @@ CONNECT_S = 10.0
 PUBLISH_S = 10.0
 PIPELINE = 256
 """Publishes in flight; nats-py has no limit of its own."""
+UNREAD = {subjects.RECORDS, subjects.DEADLETTERS}
+"""Streams without a consumer that would find out that a session was erased: who publishes looks again."""
 
 
 class Bus:
@@ -59,6 +63,7 @@ class Bus:
         )
         self._consumers: list[tuple[Consumer[Any], asyncio.Task[None]]] = []
         self._durables: list[Durable[Any]] = []
+        self._beside: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
         try:
@@ -72,6 +77,8 @@ class Bus:
         self.claims = Claims(self.js, provisioning.CLAIMS)
         self.rpc_claims = Claims(self.js, provisioning.RPC_CLAIMS)
         self.tips = State(self.js, provisioning.TIPS, self._require_connection)
+        self.erased = Erased(self.js, provisioning.ERASED, self._require_connection)
+        self.sweeper = Sweeper(self.js, self.claims, self.tips, self.erased)
         self.keys = State(self.js, provisioning.KEYS, self._require_connection)
         self.records = Records(self.broker.connection, self.claims, self._require_connection)
 
@@ -86,7 +93,7 @@ class Bus:
 
     async def check(self, settings: Settings) -> None:
         """For the start. Raises `PermanentFault` with a line for each difference from what is expected."""
-        with _unavailable("check"):
+        with unavailable("check"):
             lines = await provisioning.differences(self.js, provisioning.expected(settings))
         if lines:
             raise PermanentFault("; ".join(lines))
@@ -94,42 +101,44 @@ class Bus:
     async def ready(self) -> None:
         """For the readiness probe. A pull on a durable that was deleted looks healthy, so it asks."""
         self._require_connection()
-        with _unavailable("not ready"):
+        with unavailable("not ready"):
             for durable in self._durables:
                 await self.js.consumer_info(durable.stream, durable.name, timeout=2)
         for consumer, task in self._consumers:
             if task.done() and not consumer.stopping:
                 raise DependencyUnavailable("bus_unavailable", "a consumer has ended")
 
-    async def publish(self, event: Contract) -> None:
-        """Returns when the stream has the event. Equal events of two minutes are kept once."""
-        stream, subject = subjects.ROUTES[type(event)]
-        listed = {SUMMARY: event.summary} if isinstance(event, ExchangeRecorded) else {}
-        await self._publish(stream, subject(event), event, listed)
+    async def publish(self, event: OfSession) -> None:
+        """Returns when the stream has the event. Equal events of two minutes are kept once; one whose session
+        was erased since is dropped."""
+        await self.publish_many([event])
 
-    async def publish_many(self, events: Iterable[Contract]) -> None:
+    async def publish_many(self, events: Iterable[OfSession]) -> None:
         """Pipelined. Raises after all have ended, where one failed; repeating them all is harmless."""
         gate = asyncio.Semaphore(PIPELINE)
 
-        async def one(event: Contract) -> None:
+        async def one(event: OfSession) -> None:
+            stream, subject = subjects.ROUTES[type(event)]
+            listed = {SUMMARY: event.summary} if isinstance(event, ExchangeRecorded) else {}
             async with gate:
-                await self.publish(event)
+                await self._publish(stream, subject(event), event, listed)
 
-        results = await asyncio.gather(*map(one, events), return_exceptions=True)
+        living = await self.erased.living(events)
+        results = await asyncio.gather(*map(one, living), return_exceptions=True)
         for result in results:
             if isinstance(result, BaseException):
                 raise result
 
     async def _publish(
-        self, stream: str, subject: str, event: Contract, headers: Mapping[str, str] | None = None
+        self, stream: str, subject: str, event: OfSession, headers: Mapping[str, str] | None = None
     ) -> None:
         self._require_connection()
         content = hashlib.blake2b(subject.encode(), digest_size=16)
         # The time of publishing is not content: a retry has another one.
         content.update(to_json(event, exclude={"at"}))
         body, claim = await self.claims.check_in(pack(to_json(event)))
-        with _unavailable(f"publish to {stream}"), span(f"publish {stream}", SpanKind.PRODUCER):
-            await self.broker.publish(
+        with unavailable(f"publish to {stream}"), span(f"publish {stream}", SpanKind.PRODUCER):
+            ack = await self.broker.publish(
                 body,
                 subject,
                 headers={"Nats-Msg-Id": content.hexdigest(), **claim, **carrier(), **(headers or {})},
@@ -137,6 +146,8 @@ class Bus:
                 stream=stream,
                 timeout=PUBLISH_S,
             )
+        if stream in UNREAD:
+            await self.sweeper.withdraw(stream, ack.seq, event, claim)
 
     async def find_record(self, tenant: str, record_id: str) -> ExchangeRecorded | None:
         """Of a tenant's, whatever the session; None where there is none."""
@@ -146,9 +157,18 @@ class Bus:
         await self._publish(subjects.DEADLETTERS, subjects.dead_letter(of, self.service), letter)
 
     async def consume(
-        self, durable: Durable[E], handler: Handler[E], *, max_messages: int = 64, flush_ms: float = 10
+        self,
+        durable: Durable[E],
+        handler: Handler[E],
+        *,
+        forget: Forget[E] | None = None,
+        max_messages: int = 64,
+        flush_ms: float = 10,
     ) -> None:
-        """Start handling a durable's events in batches; the package says what a handler may do."""
+        """Start handling a durable's events in batches; the package says what a handler may do.
+
+        `forget` undoes what a handler has done of a session that was erased meanwhile.
+        """
         consumer = Consumer(
             self.js,
             durable,
@@ -156,13 +176,20 @@ class Bus:
             service=self.service,
             claims=self.claims,
             bury=self._bury,
+            erased=self.erased,
+            sweeper=self.sweeper,
+            forget=forget,
             max_messages=max_messages,
             flush_ms=flush_ms,
         )
-        with _unavailable(f"consume {durable.name}"):
+        with unavailable(f"consume {durable.name}"):
             await consumer.bind()
         self._durables.append(durable)
         self._consumers.append((consumer, asyncio.create_task(consumer.run())))
+
+    def beside(self, work: Coroutine[Any, Any, None]) -> None:
+        """Run until the bus is closed."""
+        self._beside.append(asyncio.create_task(work))
 
     async def serve(self, method: Method[rpc.Req, rpc.Rep], handler: rpc.Serve[rpc.Req, rpc.Rep]) -> None:
         """Answer a method, up to 64 requests at a time; replicas share them."""
@@ -175,6 +202,8 @@ class Bus:
     async def close(self) -> None:
         """Running handlers finish and are settled; what they were not given goes back."""
         self._closing = True
+        for beside in self._beside:
+            beside.cancel()
         for consumer, _ in self._consumers:
             consumer.stop()
         await asyncio.gather(*(task for _, task in self._consumers), return_exceptions=True)
@@ -205,31 +234,3 @@ class Bus:
     async def _on_error(self, error: Exception) -> None:
         BUS_ERRORS.labels(self.service).inc()
         log.warning("bus_error", service=self.service, error=type(error).__name__)
-
-
-async def connect(url: str, *, service: str) -> Bus:
-    """A started `Bus`. Its streams are not looked at: that is `Bus.check`."""
-    bus = Bus(url, service=service)
-    await bus.start()
-    return bus
-
-
-async def provision(url: str, settings: Settings, *, update: bool = False) -> list[str]:
-    """Make the streams, durables and buckets that are missing; return what differs in those that exist.
-
-    `update` changes what differs and may be changed.
-    """
-    bus = await connect(url, service="provision")
-    try:
-        with _unavailable("provision"):
-            return await provisioning.ensure(bus.js, provisioning.expected(settings), update)
-    finally:
-        await bus.close()
-
-
-@contextlib.contextmanager
-def _unavailable(doing: str) -> Iterator[None]:
-    try:
-        yield
-    except (nats.errors.Error, OSError, TimeoutError) as error:
-        raise DependencyUnavailable("bus_unavailable", f"{doing}: {type(error).__name__}") from error

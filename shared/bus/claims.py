@@ -1,14 +1,17 @@
 """Claim check: a body too large for a message waits in an object store, the message carries its name."""
 
 import asyncio
+import base64
 import hashlib
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 
 import nats.errors
 import nats.js.errors
 from nats.js import JetStreamContext
 
+from shared.bus.unavailable import unavailable
 from shared.errors import DependencyUnavailable, PermanentFault
 
 CLAIM = "Backscroll-Claim"
@@ -51,6 +54,28 @@ class Claims:
             kept_s = (await self._js.stream_info(f"OBJ_{self._bucket}")).config.max_age
             self._lifetime_s = float(kept_s or 2 * 86_400) / 2
         return self._lifetime_s
+
+    async def erase(self, headers: Mapping[str, str]) -> int:
+        """Overwrite and delete the object that a message's headers name; 0 where it is gone already."""
+        bucket, _, name = headers[CLAIM].partition("/")
+        with unavailable("claim check"):
+            store = await self._js.object_store(bucket)
+            try:
+                info = await store.get_info(name)
+            except nats.js.errors.NotFoundError:
+                return 0
+            meta = base64.urlsafe_b64encode(name.encode()).decode()
+            # Its parts before what names them, so that an erasure that broke off can be repeated.
+            for subject in (f"$O.{bucket}.C.{info.nuid}", f"$O.{bucket}.M.{meta}"):
+                await self._delete(f"OBJ_{bucket}", subject)
+        return 1
+
+    async def _delete(self, stream: str, subject: str) -> None:
+        """Message by message: a purge would leave the bytes in the server's files (shared/bus/sweep.py)."""
+        with suppress(nats.js.errors.NotFoundError):
+            while True:
+                message = await self._js.get_msg(stream, 1, subject=subject, next=True)
+                await self._js.delete_msg(stream, int(message.seq or 0))
 
     async def check_out(self, body: bytes, headers: Mapping[str, str] | None) -> bytes:
         """The body that was published.

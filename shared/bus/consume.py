@@ -8,7 +8,7 @@ batch. And FastStream 0.7.8, stopped, leaves what it has fetched to wait out `ac
 import asyncio
 import contextlib
 import functools
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Generic, TypeVar
 
 import nats.errors
@@ -18,13 +18,14 @@ from nats.aio.msg import Msg
 from nats.js import JetStreamContext
 
 from shared.bus.claims import Claims
-from shared.bus.codec import decode, to_json
-from shared.bus.settle import Delivery, Faulty, HandBack, InFlight, outcome, retry_delay
+from shared.bus.codec import decode
+from shared.bus.erased import Erased
+from shared.bus.settle import Delivery, Faulty, HandBack, InFlight, beating, outcome, retry_delay
 from shared.bus.subjects import Durable
-from shared.contracts.base import Contract
-from shared.contracts.events import DeadLetter
+from shared.bus.sweep import Sweeper
+from shared.contracts.events import DeadLetter, OfSession
 from shared.errors import DependencyUnavailable
-from shared.telemetry import BATCH_MESSAGES, HOLDS, PENDING
+from shared.telemetry import BATCH_MESSAGES, ERASED_DROPPED, HOLDS, PENDING
 from shared.tracing import continued
 
 log = structlog.get_logger(__name__)
@@ -32,10 +33,12 @@ log = structlog.get_logger(__name__)
 FETCH_S = 1.0
 LONGEST_HOLD_S = 30.0
 
-E = TypeVar("E", bound=Contract)
+E = TypeVar("E", bound=OfSession)
 T = TypeVar("T")
 Handler = Callable[[list[Delivery[E]]], Awaitable[Sequence[Faulty] | None]]
 Bury = Callable[[str, DeadLetter], Awaitable[None]]
+Forget = Callable[[E, int], Awaitable[None]]
+"""Undo what handling an event of an erased session may have done; with the session's era."""
 
 
 class Consumer(Generic[E]):
@@ -48,6 +51,9 @@ class Consumer(Generic[E]):
         service: str,
         claims: Claims,
         bury: Bury,
+        erased: Erased,
+        sweeper: Sweeper,
+        forget: Forget[E] | None,
         max_messages: int,
         flush_ms: float,
     ) -> None:
@@ -57,6 +63,9 @@ class Consumer(Generic[E]):
         self._service = service
         self._claims = claims
         self._bury = bury
+        self._erased = erased
+        self._sweeper = sweeper
+        self._forget = forget
         self._max_messages = max_messages
         self._flush_s = flush_ms / 1000
         self._stopping = asyncio.Event()
@@ -118,7 +127,7 @@ class Consumer(Generic[E]):
             if self.stopping:
                 raise DependencyUnavailable("bus_unavailable", "stopped before the batch began")
             deliveries = [d for m in flight.messages if (d := await self._read(flight, m)) is not None]
-            await self._run(flight, deliveries)
+            await self._run(flight, await self._living(flight, deliveries))
         except Exception as error:
             # Settling failed, or a stop broke it off: what is still open is delivered again.
             expected = isinstance(error, (nats.errors.Error, OSError, DependencyUnavailable))
@@ -142,7 +151,7 @@ class Consumer(Generic[E]):
         except DependencyUnavailable:
             raise
         except Exception as error:
-            await self._end(flight, meta.sequence.stream, meta.num_delivered, error, "")
+            await self._end(flight, meta.sequence.stream, meta.num_delivered, error, None)
             return None
         return Delivery(
             event, meta.stream, meta.sequence.stream, meta.num_delivered, continued(message.headers)
@@ -163,16 +172,35 @@ class Consumer(Generic[E]):
                 await self._run(flight, deliveries[half:])
             else:
                 last = deliveries[0]
-                content = to_json(last.event).decode()
-                await self._end(flight, last.sequence, last.deliveries, error, content)
+                await self._end(flight, last.sequence, last.deliveries, error, last.event)
             return
         for item in faulty or ():
             await self._held(functools.partial(flight.give_up_item, item))
-        for delivery in deliveries:
+        # Once more: what was erased while it was handled is undone, whichever of the two came first.
+        for delivery in await self._living(flight, deliveries):
             await flight.ack(delivery.sequence)
 
+    async def _living(self, flight: InFlight[E], deliveries: list[Delivery[E]]) -> list[Delivery[E]]:
+        """Those that no erasure came after; the others are undone, deleted from the stream and settled."""
+        eras = await self._held(lambda: self._erased.eras(d.event for d in deliveries))
+        living = []
+        for delivery in deliveries:
+            era = eras[delivery.event.tenant, delivery.event.session]
+            if delivery.event.era >= era:
+                living.append(delivery)
+                continue
+            await self._held(functools.partial(self._undo, delivery, era, flight.headers(delivery.sequence)))
+            await flight.ack(delivery.sequence)
+            ERASED_DROPPED.labels(self._durable.name).inc()
+        return living
+
+    async def _undo(self, delivery: Delivery[E], era: int, headers: Mapping[str, str]) -> None:
+        if self._forget is not None:
+            await self._forget(delivery.event, era)
+        await self._sweeper.wipe(delivery.stream, delivery.sequence, headers)
+
     async def _end(
-        self, flight: InFlight[E], sequence: int, deliveries: int, error: Exception, item: str
+        self, flight: InFlight[E], sequence: int, deliveries: int, error: Exception, event: E | None
     ) -> None:
         end = outcome(error, deliveries)
         log.warning(
@@ -186,7 +214,7 @@ class Consumer(Generic[E]):
         if isinstance(end, HandBack):
             await flight.hand_back(sequence, end.delay_s)
         else:
-            await self._held(functools.partial(flight.give_up, sequence, end.reason, item))
+            await self._held(functools.partial(flight.give_up, sequence, end.reason, event))
 
     async def _held(self, call: Callable[[], Awaitable[T]]) -> T:
         """Call again while a dependency is down, until it is back or the consumer stops."""
@@ -211,24 +239,3 @@ class Consumer(Generic[E]):
     async def _pause(self, seconds: float) -> None:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._stopping.wait(), seconds)
-
-
-@contextlib.asynccontextmanager
-async def beating(flight: InFlight[E], every_s: float) -> AsyncIterator[None]:
-    """Tell the server that the open messages are being worked on, three times within `ack_wait`."""
-
-    async def beat() -> None:
-        while True:
-            await asyncio.sleep(every_s)
-            try:
-                await flight.heartbeat()
-            except (nats.errors.Error, OSError) as error:
-                log.warning("heartbeat_failed", error=type(error).__name__)
-
-    task = asyncio.create_task(beat())
-    try:
-        yield
-    finally:
-        task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await task

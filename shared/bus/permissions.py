@@ -9,11 +9,13 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from shared.bus.provisioning import CLAIMS, KEYS, RPC_CLAIMS, TIPS
+from shared.bus.provisioning import CLAIMS, ERASED, KEYS, RPC_CLAIMS, TIPS
 from shared.bus.subjects import (
     ASSEMBLE,
     CHUNKER,
     CHUNKS,
+    DEADLETTERS,
+    ERASE,
     MESSAGES,
     RECORDS,
     RERANK,
@@ -26,8 +28,8 @@ from shared.bus.subjects import (
 )
 
 OPERATOR = "operator"
-ANSWER_WITHIN = "5m"
-"""Longer than any caller waits (`Settings.assemble_timeout_s`, some two minutes)."""
+ANSWER_WITHIN = "10m"
+"""As long as the most patient caller waits, who erases a session."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,15 @@ def _claims(bucket: str) -> tuple[str, ...]:
     return (f"$O.{bucket}.C.>", f"$O.{bucket}.M.>", *_takes_claims(bucket))
 
 
+ERAS = (f"$JS.API.STREAM.MSG.GET.KV_{ERASED}",)
+"""Read where it is written: a replica that lags behind would let what was erased pass."""
+
+
+def _deletes(*streams: str) -> tuple[str, ...]:
+    """One message at a time, which overwrites it (shared/bus/sweep.py)."""
+    return tuple(f"$JS.API.STREAM.MSG.{verb}.{s}" for s in streams for verb in ("GET", "DELETE"))
+
+
 def _gives_up(service: str) -> str:
     return f"dl.v1.*.*.{token(service)}"
 
@@ -85,6 +96,10 @@ SERVICES = {
             STREAM_SUBJECTS[MESSAGES],
             STREAM_SUBJECTS[RECORDS],
             ASSEMBLE.subject,
+            ERASE.subject,
+            *ERAS,
+            # A record whose session was erased while it was published.
+            *_deletes(RECORDS, f"OBJ_{CLAIMS}"),
             *_claims(CLAIMS),
             *_claims(RPC_CLAIMS),
             f"$KV.{TIPS}.>",
@@ -102,6 +117,8 @@ SERVICES = {
             STREAM_SUBJECTS[CHUNKS],
             _gives_up("chunker"),
             *_works_on(CHUNKER),
+            *ERAS,
+            *_deletes(MESSAGES, DEADLETTERS, f"OBJ_{CLAIMS}"),
             *_claims(CLAIMS),
         ),
         subscribe=(f"{inbox('chunker')}.>",),
@@ -111,8 +128,15 @@ SERVICES = {
             _gives_up("embedder"),
             *_works_on(TERMS, VECTORS),
             *_claims(CLAIMS),
+            # It erases sessions.
+            *ERAS,
+            f"$KV.{ERASED}.>",
+            *_deletes(MESSAGES, CHUNKS, RECORDS, DEADLETTERS, f"OBJ_{CLAIMS}"),
+            f"$KV.{TIPS}.>",
+            *_lists(f"KV_{TIPS}"),
         ),
-        subscribe=(f"{inbox('embedder')}.>",),
+        subscribe=(f"{inbox('embedder')}.>", f"{ERASE.subject} {ERASE.name}"),
+        answers=True,
     ),
     "retriever": Rights(
         publish=_claims(RPC_CLAIMS),

@@ -8,6 +8,7 @@ from nats.js import JetStreamContext
 from nats.js.api import AckPolicy, ConsumerConfig, DiscardPolicy, RetentionPolicy, StorageType, StreamConfig
 
 from shared.bus.subjects import DURABLES, STREAM_SUBJECTS
+from shared.errors import PermanentFault
 from shared.settings import Settings
 
 ACK_WAIT_S = 30.0
@@ -15,6 +16,9 @@ MAX_ACK_PENDING = 4096
 """Spans all replicas; a replica holds at most one batch."""
 DEDUP_WINDOW_S = 120.0
 TIPS = "tips"
+ERASED = "erased"
+ERASED_BYTES = 64 * 1024**2
+"""Some 300,000 sessions; erasing more in that time is refused rather than forgotten."""
 KEYS = "keys"
 KEYS_BYTES = 16 * 1024**2
 CLAIMS = "claims"
@@ -31,6 +35,8 @@ class Expected:
 
 
 def expected(settings: Settings, ack_wait_s: float = ACK_WAIT_S) -> Expected:
+    ages = max_ages(settings)
+    longest = max(ages.values())
     streams = [
         StreamConfig(
             name=name,
@@ -40,20 +46,21 @@ def expected(settings: Settings, ack_wait_s: float = ACK_WAIT_S) -> Expected:
             # message that fell out unread is published again by the request that misses it.
             discard=DiscardPolicy.OLD,
             storage=StorageType.FILE,
-            max_age=float(settings.stream_max_age_s),
+            max_age=ages[name],
             max_bytes=settings.stream_max_bytes,
             num_replicas=settings.stream_replicas,
-            duplicate_window=min(DEDUP_WINDOW_S, float(settings.stream_max_age_s)),
+            duplicate_window=min(DEDUP_WINDOW_S, ages[name]),
             allow_direct=True,
         )
         for name, subject in STREAM_SUBJECTS.items()
     ]
     streams += [
         _key_value(TIPS, float(settings.session_ttl_s), settings.stream_max_bytes, settings),
+        _erased(max(3.0 * longest, float(settings.session_ttl_s)), settings),
         # Keys do not expire.
         _key_value(KEYS, 0.0, KEYS_BYTES, settings),
         # Twice the lifetime of the messages: `Claims` says why.
-        _object_store(CLAIMS, 2.0 * settings.stream_max_age_s, settings),
+        _object_store(CLAIMS, 2.0 * longest, settings),
         _object_store(RPC_CLAIMS, 2.0 * RPC_LIFETIME_S, settings),
     ]
     durables = tuple(
@@ -89,6 +96,23 @@ def _key_value(bucket: str, ttl_s: float, max_bytes: int, settings: Settings) ->
         allow_direct=True,
         deny_delete=True,
     )
+
+
+def max_ages(settings: Settings) -> dict[str, float]:
+    """How long each stream keeps its messages, seconds. Raises `PermanentFault` for what is none."""
+    if unknown := sorted(settings.stream_max_ages.keys() - STREAM_SUBJECTS.keys()):
+        raise PermanentFault(f"stream_max_ages: there is no stream {', '.join(unknown)}")
+    return {
+        name: float(settings.stream_max_ages.get(name, settings.stream_max_age_s)) for name in STREAM_SUBJECTS
+    }
+
+
+def _erased(ttl_s: float, settings: Settings) -> StreamConfig:
+    """Kept for longer than anything was under way: a letter outlives its event, a claim both."""
+    bucket = _key_value(ERASED, ttl_s, ERASED_BYTES, settings)
+    # Any replica answers a direct read, one that lags behind too, and would let a dead event pass.
+    bucket.allow_direct = False
+    return bucket
 
 
 def _object_store(bucket: str, ttl_s: float, settings: Settings) -> StreamConfig:

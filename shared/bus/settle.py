@@ -1,17 +1,20 @@
 """How a message ends: acknowledged, handed back, or given up with a dead letter."""
 
+import asyncio
+import contextlib
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
+import nats.errors
 import structlog
 from nats.aio.msg import Msg
 from opentelemetry.context import Context
 
+from shared.bus.codec import to_json
 from shared.bus.subjects import Durable
-from shared.contracts.base import Contract
-from shared.contracts.events import DeadLetter
+from shared.contracts.events import DeadLetter, OfSession
 from shared.errors import BackscrollError
 from shared.telemetry import DEAD_LETTERS, REDELIVERIES
 
@@ -23,8 +26,8 @@ TRIES = 5
 """Deliveries of a message that fails for an unknown reason. A bug may be gone with the next replica."""
 LONGEST_REASON = 200
 
-E = TypeVar("E", bound=Contract)
-E_co = TypeVar("E_co", bound=Contract, covariant=True)
+E = TypeVar("E", bound=OfSession)
+E_co = TypeVar("E_co", bound=OfSession, covariant=True)
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,7 @@ class Delivery(Generic[E_co]):
 class Faulty:
     """One item of an event that can never succeed. `item` is its JSON."""
 
-    delivery: Delivery[Contract]
+    delivery: Delivery[OfSession]
     item: str
     reason: str
 
@@ -101,24 +104,30 @@ class InFlight(Generic[E]):
         REDELIVERIES.labels(self._durable.name).inc()
         await self._open.pop(sequence).nak(delay=delay_s)
 
-    async def give_up(self, sequence: int, reason: str, item: str) -> None:
+    def headers(self, sequence: int) -> Mapping[str, str]:
+        return self._open[sequence].headers or {}
+
+    async def give_up(self, sequence: int, reason: str, event: OfSession | None) -> None:
         """Dead letter first: a crash in between repeats it under the same id instead of losing it."""
         message = self._open[sequence]
-        await self._letter(message, reason, item)
+        await self._letter(message, reason, to_json(event).decode() if event else "", event)
         del self._open[sequence]
         line = " ".join(reason.split()).encode("ascii", "replace")
         await message._client.publish(message.reply, b"+TERM " + line)
 
     async def give_up_item(self, faulty: Faulty) -> None:
-        await self._letter(self._open[faulty.delivery.sequence], faulty.reason, faulty.item)
+        message = self._open[faulty.delivery.sequence]
+        await self._letter(message, faulty.reason, faulty.item, faulty.delivery.event)
 
     async def heartbeat(self) -> None:
         for message in self.messages:
             await message.in_progress()
 
-    async def _letter(self, message: Msg, reason: str, item: str) -> None:
+    async def _letter(self, message: Msg, reason: str, item: str, event: OfSession | None) -> None:
         sequence = message.metadata.sequence.stream
+        of = {"tenant": event.tenant, "session": event.session, "era": event.era} if event else {}
         letter = DeadLetter(
+            **of,
             stream=self._durable.stream,
             sequence=sequence,
             service=self._service,
@@ -129,3 +138,24 @@ class InFlight(Generic[E]):
         await self._bury(message.subject, letter)
         DEAD_LETTERS.labels(self._service).inc()
         log.error("dead_letter", stream=letter.stream, sequence=sequence, reason=reason)
+
+
+@contextlib.asynccontextmanager
+async def beating(flight: InFlight[E], every_s: float) -> AsyncIterator[None]:
+    """Tell the server that the open messages are being worked on, three times within `ack_wait`."""
+
+    async def beat() -> None:
+        while True:
+            await asyncio.sleep(every_s)
+            try:
+                await flight.heartbeat()
+            except (nats.errors.Error, OSError) as error:
+                log.warning("heartbeat_failed", error=type(error).__name__)
+
+    task = asyncio.create_task(beat())
+    try:
+        yield
+    finally:
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task

@@ -71,6 +71,23 @@ class State:
             raise self._unavailable(error) from error
         return found
 
+    async def discard(self, unwanted: Callable[[bytes], bool]) -> int:
+        """Delete every value that is; looks at them all, one at a time. How many there were."""
+        discarded = 0
+        try:
+            bucket = await self._kv()
+            watcher: Any = await bucket.watchall(ignore_deletes=True)
+            try:
+                while (entry := await watcher.updates(timeout=READ_S)) is not None:
+                    if unwanted(unpack(entry.value)):
+                        await bucket.delete(entry.key)
+                        discarded += 1
+            finally:
+                await watcher.stop()
+        except (nats.errors.Error, OSError, TimeoutError) as error:
+            raise self._unavailable(error) from error
+        return discarded
+
     async def _kv(self) -> KeyValue:
         self._require_connection()
         # Binding asks for the stream's info, which takes longer than all the reads that follow.

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from shared.contracts.base import Contract
-from shared.contracts.events import ChunksCreated, ExchangeRecorded, MessagesRecorded
-from shared.contracts.rpc import Assemble, Assembled, Rerank, Reranked, Retrieve, Retrieved
+from shared.contracts.events import ChunksCreated, ExchangeRecorded, MessagesRecorded, OfSession
+from shared.contracts.rpc import Assemble, Assembled, Erase, Receipt, Rerank, Reranked, Retrieve, Retrieved
 
 MESSAGES = "MESSAGES"
 CHUNKS = "CHUNKS"
@@ -91,14 +91,14 @@ def dead_letter(of: str, service: str) -> str:
     return f"dl.v1.{tenant}.{session}.{token(service)}"
 
 
-ROUTES: dict[type[Contract], tuple[str, Callable[..., str]]] = {
+ROUTES: dict[type[OfSession], tuple[str, Callable[..., str]]] = {
     MessagesRecorded: (MESSAGES, lambda e: messages(e.tenant, e.session)),
     ChunksCreated: (CHUNKS, lambda e: chunks(e.tenant, e.session)),
     ExchangeRecorded: (RECORDS, lambda e: record(e.tenant, e.session, e.record)),
 }
 """Stream and subject of each event."""
 
-E = TypeVar("E", bound=Contract)
+E = TypeVar("E", bound=OfSession)
 Req = TypeVar("Req", bound=Contract)
 Rep = TypeVar("Rep", bound=Contract)
 
@@ -134,4 +134,5 @@ class Method(Generic[Req, Rep]):
 
 ASSEMBLE = Method("assemble", Assemble, Assembled, "assembler_unavailable")
 RETRIEVE = Method("retrieve", Retrieve, Retrieved, "retriever_unavailable")
+ERASE = Method("erase", Erase, Receipt, "embedder_unavailable")
 RERANK = Method("rerank", Rerank, Reranked, "rerank_unavailable")

@@ -19,9 +19,14 @@ class RecordedMessage(Contract):
     units: tuple[Unit, ...]
 
 
-class MessagesRecorded(Contract):
+class OfSession(Contract):
     tenant: str
     session: str
+    era: int = 0
+    """Number of the session's last erasure when the request came that this is of (shared/bus/erased.py)."""
+
+
+class MessagesRecorded(OfSession):
     at: float
     """Seconds since the epoch."""
     messages: tuple[RecordedMessage, ...]
@@ -54,18 +59,14 @@ class ChunkedMessage(Contract):
     """Why a message was given up; it gets its marker all the same."""
 
 
-class ChunksCreated(Contract):
-    tenant: str
-    session: str
+class ChunksCreated(OfSession):
     at: float
     messages: tuple[ChunkedMessage, ...]
 
 
-class ExchangeRecorded(Contract):
+class ExchangeRecorded(OfSession):
     """What the model saw, and why. `body` is the record as JSON (services/gateway/http/record.py)."""
 
-    tenant: str
-    session: str
     record: str
     at: float
     body: str
@@ -73,7 +74,11 @@ class ExchangeRecorded(Contract):
     """A few hundred bytes of it as ASCII JSON. It travels as a header too, so that a list reads no body."""
 
 
-class DeadLetter(Contract):
+class DeadLetter(OfSession):
+    """Of an event that could not be read tenant and session are empty; its subject tells them."""
+
+    tenant: str = ""
+    session: str = ""
     stream: str
     sequence: int
     service: str

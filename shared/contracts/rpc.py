@@ -135,6 +135,35 @@ class Reranked(Contract):
     degraded: tuple[str, ...] = ()
 
 
+class Erase(Contract):
+    tenant: str
+    session: str
+
+
+class Receipt(Contract):
+    """What an erasure deleted, by store."""
+
+    tenant: str
+    session: str
+    era: int
+    """Number of the erasure."""
+    at: float
+    """Seconds since the epoch."""
+    message_events: int
+    chunk_events: int
+    records: int
+    dead_letters: int
+    claims: int
+    """Large bodies of these, in the object store."""
+    tips: int
+    texts: int
+    """Messages of the chunk store."""
+    chunks: int
+    """Of these messages, with their terms and vectors."""
+    kept: int
+    """Messages that stay because another session said them too, or this one after the erasure began."""
+
+
 class Failure(Contract):
     """The reply of a handler that raised."""
 

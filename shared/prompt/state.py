@@ -10,6 +10,10 @@ class Tip(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
+    tenant: str = ""
+    session: str = ""
+    era: int = 0
+    """Whose request left it, for erasure; who continues it may be another."""
     length: int
     """Addressed messages of the request."""
     layout: Layout

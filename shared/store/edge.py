@@ -14,6 +14,7 @@ from shared.errors import DependencyUnavailable, PermanentFault
 from shared.store.mapping import DENSE, LIGHT, TERMS, Point, Row, Where, light_chunk
 from shared.store.points import PointStore
 from shared.store.port import Hit, LightChunk, Vector
+from shared.store.rewrite import rewrite, take_over
 from shared.text.terms import Terms
 
 T = TypeVar("T")
@@ -24,6 +25,7 @@ INDEXES: dict[str, Any] = {
     "form": edge.KeywordIndexParams(),
     "digest": edge.KeywordIndexParams(),
     "session": edge.KeywordIndexParams(),
+    "era": edge.IntegerIndexParams(lookup=False, range=True),
     "at": edge.FloatIndexParams(),
 }
 FLUSH_EVERY = 20_000
@@ -45,6 +47,11 @@ class EdgeStore(PointStore):
         self._directory = path / name
         self._shard: edge.EdgeShard | None = None
         self._writing = asyncio.Lock()
+        self._running = 0
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self._admitting = asyncio.Event()
+        self._admitting.set()
         self._unflushed = 0
         self._light: dict[UUID | str | int, LightChunk] = {}
 
@@ -60,7 +67,22 @@ class EdgeStore(PointStore):
                 await asyncio.to_thread(shard.flush)
                 await asyncio.to_thread(shard.close)
 
+    async def compact(self) -> None:
+        """Writes wait for all of it, searches for the moment in which the shards change places."""
+        async with self._writing:
+            if self._shard is None:
+                return
+            await self._run(lambda shard: rewrite(shard, _config(self.dim), self._directory))
+            self._admitting.clear()
+            try:
+                await self._idle.wait()
+                await asyncio.to_thread(self._shard.close)
+                self._shard = await asyncio.to_thread(self._open)
+            finally:
+                self._admitting.set()
+
     def _open(self) -> edge.EdgeShard:
+        take_over(self._directory)
         config = self._directory / "edge_config.json"
         if config.exists():
             there = json.loads(config.read_bytes())["vectors"][DENSE]["size"]
@@ -85,15 +107,22 @@ class EdgeStore(PointStore):
             raise PermanentFault(f"store {self._directory} cannot be opened: {e}") from e
 
     async def _run(self, call: Callable[[edge.EdgeShard], T]) -> T:
+        await self._admitting.wait()
         shard = self._shard
         if shard is None:
             raise DependencyUnavailable("retriever_unavailable", f"store {self._directory} is not open")
+        self._running += 1
+        self._idle.clear()
         try:
             return await asyncio.to_thread(call, shard)
         except Exception as e:
             if type(e) is not Exception:  # the class that Edge raises; any other is a mistake of ours
                 raise
             raise DependencyUnavailable("retriever_unavailable", f"store {self._directory}: {e}") from e
+        finally:
+            self._running -= 1
+            if not self._running:
+                self._idle.set()
 
     async def _upsert(self, points: list[Point], insert_only: bool) -> None:
         mode = edge.UpdateMode.InsertOnly if insert_only else edge.UpdateMode.Upsert
@@ -107,6 +136,12 @@ class EdgeStore(PointStore):
             if self._unflushed >= FLUSH_EVERY:
                 await self._run(lambda shard: shard.flush())
                 self._unflushed = 0
+
+    async def _delete(self, where: Where) -> None:
+        async with self._writing:
+            await self._run(
+                lambda shard: shard.update(edge.UpdateOperation.delete_points_by_filter(_filter(where)))
+            )
 
     async def _count(self, where: Where) -> int:
         return await self._run(lambda shard: shard.count(edge.CountRequest(filter=_filter(where))))
@@ -171,7 +206,9 @@ def _config(dim: int) -> edge.EdgeConfig:
 
 
 def _filter(where: Where) -> edge.Filter:
-    must: list[Any] = [edge.FieldCondition("tenant", match=edge.MatchValue(where.tenant))]
+    must: list[Any] = []
+    if where.tenant is not None:
+        must.append(edge.FieldCondition("tenant", match=edge.MatchValue(where.tenant)))
     if where.addresses is not None:
         must.append(edge.FieldCondition("address", match=edge.MatchAny(list(where.addresses))))
     if where.digests is not None:
@@ -182,6 +219,12 @@ def _filter(where: Where) -> edge.Filter:
         must.append(edge.FieldCondition("form", match=edge.MatchValue(where.form)))
     if where.has_vector:
         must.append(edge.HasVectorCondition(DENSE))
+    if where.session is not None:
+        must.append(edge.FieldCondition("session", match=edge.MatchValue(where.session)))
+    if where.era_below is not None:
+        must.append(edge.FieldCondition("era", range=edge.RangeFloat(lt=where.era_below)))
+    if where.said_before is not None:
+        must.append(edge.FieldCondition("at", range=edge.RangeFloat(lt=where.said_before)))
     return edge.Filter(must=must)
 
 

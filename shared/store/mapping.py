@@ -1,8 +1,8 @@
 """What is written for a message, and how it is read back: pure, and the same for every adapter.
 
-A point is either a chunk or a message's marker. Ids are UUIDv5 over tenant, address, unit and part, so
-that writing twice writes the same. The address enters by its key, as every read names it: texts can then
-be fetched by id instead of being searched for.
+A point is a chunk, a message's marker, or says who said a message (ADR 0017). Ids are UUIDv5 over tenant,
+address, unit and part, so that writing twice writes the same. The address enters by its key, as every read
+names it: texts can then be fetched by id instead of being searched for.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,9 +20,6 @@ DENSE = "dense"
 TERMS = "terms"
 NAMESPACE = UUID("8f0d6f8c-3a1e-5d0b-9d43-6f0a5be1c7a2")
 
-IDENTITY_ID = uuid5(NAMESPACE, "identity")
-NO_TENANT = ""
-
 LIGHT = ["address", "unit", "part", "start", "end", "tokens", "role", "kind", "tool", "digest"]
 KEY = ["address", "unit", "part"]
 
@@ -35,7 +32,7 @@ two busy cores) took 0.8 s at 512 points, 0.2 s at 128, at the same rate of writ
 _ROLES = {role.value: role for role in Role}
 _KINDS = {kind.value: kind for kind in Kind}
 
-Form = Literal["chunk", "marker"]
+Form = Literal["chunk", "marker", "said", "identity"]
 """A keyword, not a flag: Edge 0.9.0 takes `MatchValue(True)` for the integer 1 and finds nothing."""
 
 
@@ -53,14 +50,17 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True)
 class Where:
-    """All conditions must hold; None is no condition. There is no reading without a tenant."""
+    """All conditions must hold; None is no condition. Nothing is read without a tenant but by its age."""
 
-    tenant: str
+    tenant: str | None
     addresses: Sequence[int] | None = None
     digests: Sequence[str] | None = None
     ids: Sequence[UUID] | None = None
     form: Form | None = None
     has_vector: bool = False
+    session: str | None = None
+    era_below: int | None = None
+    said_before: float | None = None
 
 
 def chunk_id(tenant: str, address: int, unit: int, part: int) -> UUID:
@@ -71,10 +71,33 @@ def marker_id(tenant: str, address: int) -> UUID:
     return uuid5(NAMESPACE, f"{tenant}\0{address}/marker")
 
 
-def identity_point() -> Point:
-    """Tells one making of a store from another; belongs to no tenant."""
-    payload = {"tenant": NO_TENANT, "form": "identity", "identity": uuid4().hex}
-    return Point(IDENTITY_ID, payload, None, None)
+def said_id(origin: Origin, address: int) -> UUID:
+    return uuid5(NAMESPACE, f"{origin.tenant}\0{address}/said/{origin.era}/{origin.session}")
+
+
+def identity_id(tenant: str) -> UUID:
+    return uuid5(NAMESPACE, f"{tenant}\0identity")
+
+
+def identity_point(tenant: str) -> Point:
+    """Tells one making of a tenant's store from another."""
+    payload = {"tenant": tenant, "form": "identity", "identity": uuid4().hex}
+    return Point(identity_id(tenant), payload, None, None)
+
+
+def said_points(origin: Origin, messages: Iterable[IndexedMessage]) -> Iterator[Point]:
+    """One for each message, session and era: who says it too adds a point and changes none."""
+    for message in messages:
+        key = address_key(bytes.fromhex(message.address))
+        payload = {
+            "tenant": origin.tenant,
+            "address": key,
+            "form": "said",
+            "session": origin.session,
+            "era": origin.era,
+            "at": origin.at,
+        }
+        yield Point(said_id(origin, key), payload, None, None)
 
 
 def chunk_points(origin: Origin, messages: Iterable[IndexedMessage], vectors: bool) -> Iterator[Point]:
@@ -87,7 +110,7 @@ def chunk_points(origin: Origin, messages: Iterable[IndexedMessage], vectors: bo
             key = address_key(bytes.fromhex(chunk.address))
             yield Point(
                 chunk_id(origin.tenant, key, chunk.unit, chunk.part),
-                _chunk_payload(origin, key, chunk),
+                _chunk_payload(origin.tenant, key, chunk),
                 terms if terms.indices else None,
                 vector,
             )
@@ -102,15 +125,13 @@ def marker_points(origin: Origin, messages: Iterable[IndexedMessage]) -> Iterato
             "content_address": message.address,
             "form": "marker",
             "chunks": len(message.chunks),
-            "session": origin.session,
-            "at": origin.at,
         }
         yield Point(marker_id(origin.tenant, key), payload, None, None)
 
 
-def _chunk_payload(origin: Origin, key: int, chunk: Chunk) -> dict[str, Any]:
+def _chunk_payload(tenant: str, key: int, chunk: Chunk) -> dict[str, Any]:
     return {
-        "tenant": origin.tenant,
+        "tenant": tenant,
         "address": key,
         "content_address": chunk.address,
         "form": "chunk",
@@ -124,8 +145,6 @@ def _chunk_payload(origin: Origin, key: int, chunk: Chunk) -> dict[str, Any]:
         "tokens": chunk.tokens,
         "text": chunk.text,
         "digest": chunk.digest,
-        "session": origin.session,
-        "at": origin.at,
     }
 
 

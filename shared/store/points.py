@@ -1,25 +1,23 @@
 """The chunk store over a few operations on points, which the adapters bring."""
 
 import asyncio
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from uuid import UUID
+from itertools import chain
+
+from opentelemetry.trace import SpanKind
 
 from shared.errors import PermanentFault
+from shared.store.forgetting import Forgetting
 from shared.store.mapping import (
-    IDENTITY_ID,
     KEY,
     LIGHT,
-    NO_TENANT,
-    Point,
-    Row,
     Where,
     batches,
     chunk_id,
     chunk_points,
-    identity_point,
     light_chunk,
     marker_points,
+    said_points,
 )
 from shared.store.port import (
     Coverage,
@@ -32,70 +30,31 @@ from shared.store.port import (
     StoredText,
     Vector,
 )
-from shared.text.terms import Terms
+from shared.tracing import span
 
-PAGE = 10_000
 MANY_TIES = 4
 """A second look, this many times as deep, where ties reach beyond the first. Beyond it chance decides."""
 
 
-class PointStore(ABC):
+class PointStore(Forgetting):
     """Decides what is written and asked; the adapters only translate. See `ChunkStore` for the contract."""
 
-    def __init__(self, name: str, dim: int) -> None:
-        self.name = name
-        self.dim = dim
-        self._identity: str | None = None
-
-    @abstractmethod
-    async def ensure(self) -> None: ...
-
-    @abstractmethod
-    async def close(self) -> None: ...
-
-    @abstractmethod
-    async def _upsert(self, points: list[Point], insert_only: bool) -> None:
-        """Durable when it returns."""
-
-    @abstractmethod
-    async def _count(self, where: Where) -> int: ...
-
-    @abstractmethod
-    async def _page(
-        self, where: Where, fields: list[str], vectors: bool, limit: int, offset: UUID | str | int | None
-    ) -> tuple[list[Row], UUID | str | int | None]:
-        """One page in the order of ids, and where the next begins."""
-
-    @abstractmethod
-    async def _nearest(
-        self, where: Where, terms: Terms | None, vector: Vector | None, limit: int
-    ) -> tuple[list[Hit], list[Hit]]:
-        """Both searches in one batch; IDF over what `where` selects."""
-
-    async def identity(self) -> str:
-        if self._identity is None:
-            where = Where(NO_TENANT, ids=[IDENTITY_ID])
-            rows = await self._all(where, ["identity"])
-            if not rows:
-                # Two services may start at once: the first one's stays, and both read it.
-                await self._upsert([identity_point()], insert_only=True)
-                rows = await self._all(where, ["identity"])
-            self._identity = f"{self.name}/{rows[0].payload['identity']}"
-        return self._identity
-
     async def insert_terms(self, origin: Origin, messages: Sequence[IndexedMessage]) -> None:
-        await self._write(origin, messages, vectors=False)
+        with span("store insert_terms", SpanKind.CLIENT):
+            await self._write(origin, messages, vectors=False)
 
     async def put_vectors(self, origin: Origin, messages: Sequence[IndexedMessage]) -> None:
         for vector in (v for m in messages for v in m.vectors if v is not None):
             if vector.shape != (self.dim,):
                 raise PermanentFault(f"a vector of shape {vector.shape} for a store of dimension {self.dim}")
-        await self._write(origin, messages, vectors=True)
+        with span("store put_vectors", SpanKind.CLIENT):
+            await self._write(origin, messages, vectors=True)
 
     async def _write(self, origin: Origin, messages: Sequence[IndexedMessage], vectors: bool) -> None:
         points = list(chunk_points(origin, messages, vectors))
+        without = (point for point in points if point.vector is None)
         # A point that brings no vector never replaces one that has it.
-        for batch in batches(point for point in points if point.vector is None):
+        for batch in batches(chain(said_points(origin, messages), without)):
             await self._upsert(batch, insert_only=True)
         for batch in batches(point for point in points if point.vector is not None):
             await self._upsert(batch, insert_only=False)
@@ -131,11 +90,12 @@ class PointStore(ABC):
         # without them.
         where = Where(search.tenant, addresses=search.addresses, form="chunk")
         asked = search.limit + search.limit // 8 + 16
-        by_terms, by_vector = await self._nearest(where, terms, search.vector, asked)
-        if not _ties_complete(by_terms, search.limit, asked):
-            by_terms, _ = await self._nearest(where, terms, None, MANY_TIES * asked)
-        if not _ties_complete(by_vector, search.limit, asked):
-            _, by_vector = await self._nearest(where, None, search.vector, MANY_TIES * asked)
+        with span("store search", SpanKind.CLIENT, addresses=len(search.addresses)):
+            by_terms, by_vector = await self._nearest(where, terms, search.vector, asked)
+            if not _ties_complete(by_terms, search.limit, asked):
+                by_terms, _ = await self._nearest(where, terms, None, MANY_TIES * asked)
+            if not _ties_complete(by_vector, search.limit, asked):
+                _, by_vector = await self._nearest(where, None, search.vector, MANY_TIES * asked)
         return Found(_ranked(by_terms, search.limit), _ranked(by_vector, search.limit))
 
     async def chunks(self, tenant: str, addresses: Sequence[int]) -> list[LightChunk]:
@@ -148,7 +108,8 @@ class PointStore(ABC):
         if not keys:
             return []
         ids = [chunk_id(tenant, *key) for key in dict.fromkeys(map(tuple, keys))]
-        rows = await self._all(Where(tenant, ids=ids), [*KEY, "text"], vectors=True)
+        with span("store texts", SpanKind.CLIENT, chunks=len(ids)):
+            rows = await self._all(Where(tenant, ids=ids), [*KEY, "text"], vectors=True)
         found = {
             tuple(r.payload[field] for field in KEY): StoredText(r.payload["text"], r.vector) for r in rows
         }
@@ -166,15 +127,6 @@ class PointStore(ABC):
             # A page can be full of one digest; each round finds at least one more.
             wanted -= found.keys()
         return found
-
-    async def _all(self, where: Where, fields: list[str], vectors: bool = False) -> list[Row]:
-        rows: list[Row] = []
-        offset: UUID | str | int | None = None
-        while True:
-            page, offset = await self._page(where, fields, vectors, PAGE, offset)
-            rows += page
-            if offset is None:
-                return rows
 
 
 def _chunk_key(chunk: LightChunk) -> tuple[int, int, int]:

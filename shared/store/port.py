@@ -33,11 +33,13 @@ class IndexedMessage:
 
 @dataclass(frozen=True)
 class Origin:
-    """Who said a text first, for people, replay and erasure. Decides nothing."""
+    """Who says a text, for erasure and retention. Decides nothing else."""
 
     tenant: str
     session: str
     at: float
+    era: int = 0
+    """Number of the session's last erasure (shared/bus/erased.py)."""
 
 
 class ChunkKey(NamedTuple):
@@ -102,6 +104,14 @@ class Coverage(NamedTuple):
     with_vector: int
 
 
+class Forgotten(NamedTuple):
+    """How much is gone from the store, and how many messages stay because others said them too."""
+
+    messages: int = 0
+    chunks: int = 0
+    kept: int = 0
+
+
 class ChunkStore(Protocol):
     """Every call is filtered by tenant and, where it reads by request, by address, in the query itself.
 
@@ -114,8 +124,9 @@ class ChunkStore(Protocol):
         Raises `PermanentFault` naming both numbers when the vector dimension differs.
         """
 
-    async def identity(self) -> str:
-        """Another one when the store was made anew, so that nothing is believed to be in it by memory."""
+    async def identity(self, tenant: str) -> str:
+        """Another one when the store was made anew or something of the tenant went from it, so that nothing
+        is believed to be in it by memory."""
 
     async def insert_terms(self, origin: Origin, messages: Sequence[IndexedMessage]) -> None:
         """Write text and terms where a point does not exist yet; each message's marker last."""
@@ -140,5 +151,19 @@ class ChunkStore(Protocol):
 
     async def vectors_by_digest(self, tenant: str, digests: Sequence[str]) -> dict[str, Vector]:
         """Vectors of equal text, so that a text is embedded once per tenant."""
+
+    async def forget(
+        self, tenant: str, session: str, before: int, addresses: Sequence[int] = ()
+    ) -> Forgotten:
+        """What the session said in eras below `before`, and no other session or era did.
+
+        Of `addresses` too, whoever said them: what was written of them while they were forgotten.
+        """
+
+    async def expire(self, before: float) -> Forgotten:
+        """What nobody, of any tenant, has said since; seconds since the epoch."""
+
+    async def compact(self) -> None:
+        """Let the bytes of what is gone leave the disk, where that is in our hands."""
 
     async def close(self) -> None: ...

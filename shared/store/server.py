@@ -26,6 +26,9 @@ INDEXES: dict[str, Any] = {
     "form": models.KeywordIndexParams(type=models.KeywordIndexType.KEYWORD, enable_hnsw=False),
     "digest": models.KeywordIndexParams(type=models.KeywordIndexType.KEYWORD, enable_hnsw=False),
     "session": models.KeywordIndexParams(type=models.KeywordIndexType.KEYWORD, enable_hnsw=False),
+    "era": models.IntegerIndexParams(
+        type=models.IntegerIndexType.INTEGER, lookup=False, range=True, enable_hnsw=False
+    ),
     "at": models.FloatIndexParams(type=models.FloatIndexType.FLOAT, enable_hnsw=False),
 }
 REFUSED = {400, 413, 422}
@@ -56,6 +59,9 @@ class ServerStore(PointStore):
     async def close(self) -> None:
         await self._client.close()
 
+    async def compact(self) -> None:
+        """The server's own optimizer does: it rewrites a segment of which enough is gone."""
+
     async def _create(self) -> None:
         try:
             await self._client.create_collection(
@@ -82,6 +88,12 @@ class ServerStore(PointStore):
         )
         if result.status is not models.UpdateStatus.COMPLETED:
             raise DependencyUnavailable("retriever_unavailable", f"Qdrant only {result.status} a write")
+
+    async def _delete(self, where: Where) -> None:
+        selector = models.FilterSelector(filter=_filter(where))
+        result = await self._ask(self._client.delete(self.name, selector, wait=True))
+        if result.status is not models.UpdateStatus.COMPLETED:
+            raise DependencyUnavailable("retriever_unavailable", f"Qdrant only {result.status} a deletion")
 
     async def _count(self, where: Where) -> int:
         answer = await self._ask(self._client.count(self.name, count_filter=_filter(where), exact=True))
@@ -126,7 +138,9 @@ def _fault(e: Exception) -> DependencyUnavailable | PermanentFault:
 
 
 def _filter(where: Where) -> models.Filter:
-    must: list[Any] = [models.FieldCondition(key="tenant", match=models.MatchValue(value=where.tenant))]
+    must: list[Any] = []
+    if where.tenant is not None:
+        must.append(models.FieldCondition(key="tenant", match=models.MatchValue(value=where.tenant)))
     if where.addresses is not None:
         must.append(models.FieldCondition(key="address", match=models.MatchAny(any=list(where.addresses))))
     if where.digests is not None:
@@ -137,6 +151,12 @@ def _filter(where: Where) -> models.Filter:
         must.append(models.FieldCondition(key="form", match=models.MatchValue(value=where.form)))
     if where.has_vector:
         must.append(models.HasVectorCondition(has_vector=DENSE))
+    if where.session is not None:
+        must.append(models.FieldCondition(key="session", match=models.MatchValue(value=where.session)))
+    if where.era_below is not None:
+        must.append(models.FieldCondition(key="era", range=models.Range(lt=where.era_below)))
+    if where.said_before is not None:
+        must.append(models.FieldCondition(key="at", range=models.Range(lt=where.said_before)))
     return models.Filter(must=must)
 
 

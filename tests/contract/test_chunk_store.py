@@ -17,6 +17,7 @@ from shared.store.edge import EdgeStore
 from shared.store.port import ChunkStore, Coverage, Found, Hit, IndexedMessage, Origin, Search
 from shared.store.server import ServerStore
 from shared.text.terms import Terms, term_index
+from tests.contract.forgetting import ForgettingContract
 from tests.support.indexed import DIM, WORDS, indexed, key_of, random_messages, unit_vector
 from tests.support.memory_store import MemoryStore
 from tests.support.qdrant_http import serve_qdrant
@@ -43,7 +44,7 @@ def names(hits: list[Hit]) -> list[tuple[int, int, int]]:
     return [(hit.chunk.address, hit.chunk.unit, hit.chunk.part) for hit in hits]
 
 
-class ChunkStoreContract:
+class ChunkStoreContract(ForgettingContract):
     @pytest.fixture
     async def store(self) -> ChunkStore:
         raise NotImplementedError
@@ -237,11 +238,11 @@ class DurableContract(ChunkStoreContract):
         assert await store.missing("t", [key_of(message)]) == set()
 
     async def test_has_one_identity_for_as_long_as_it_exists(self, store: ChunkStore) -> None:
-        before = await store.identity()
+        before = await store.identity("t")
         await store.close()
         again = await self.open()
         await again.ensure()
-        assert await again.identity() == before
+        assert await again.identity("t") == before
         assert await again.missing("", []) == set()
         await again.close()
 

@@ -26,6 +26,7 @@ class IdleBus:
     """Publishing goes nowhere; nobody assembles, after `assemble_s`."""
 
     tips: MemoryState = field(default_factory=MemoryState)
+    erased: MemoryState = field(default_factory=MemoryState)
     keys: NoKeys = field(default_factory=NoKeys)
     published: list[Contract] = field(default_factory=list)
     assemble_s: float = 0.0

@@ -11,6 +11,7 @@ from shared.errors import DependencyUnavailable
 from shared.store.port import (
     ChunkStore,
     Coverage,
+    Forgotten,
     Found,
     Hit,
     IndexedMessage,
@@ -41,6 +42,10 @@ class MemoryStore(ChunkStore):
     made: str = "memory"
     points: dict[tuple[str, Key], Point] = field(default_factory=dict)
     markers: set[tuple[str, int]] = field(default_factory=set)
+    said: dict[tuple[str, int, str, int], float] = field(default_factory=dict)
+    """When, by tenant, address, session and era."""
+    forgotten: Counter[str] = field(default_factory=Counter)
+    """Times that something of a tenant went."""
     calls: Counter[str] = field(default_factory=Counter)
 
     def _called(self, name: str) -> None:
@@ -51,9 +56,9 @@ class MemoryStore(ChunkStore):
     async def ensure(self) -> None:
         self._called("ensure")
 
-    async def identity(self) -> str:
+    async def identity(self, tenant: str) -> str:
         self._called("identity")
-        return self.made
+        return f"{self.made}/{tenant}/{self.forgotten[tenant]}"
 
     async def insert_terms(self, origin: Origin, messages: Sequence[IndexedMessage]) -> None:
         self._called("insert_terms")
@@ -71,7 +76,9 @@ class MemoryStore(ChunkStore):
                 key = (origin.tenant, point.chunk[:3])
                 if replace or key not in self.points:
                     self.points[key] = point
-            self.markers.add((origin.tenant, address_key(bytes.fromhex(message.address))))
+            address = address_key(bytes.fromhex(message.address))
+            self.markers.add((origin.tenant, address))
+            self.said.setdefault((origin.tenant, address, origin.session, origin.era), origin.at)
 
     async def missing(self, tenant: str, addresses: Sequence[int]) -> set[int]:
         self._called("missing")
@@ -107,6 +114,34 @@ class MemoryStore(ChunkStore):
             for (owner, _), p in self.points.items()
             if owner == tenant and p.chunk.digest in digests and p.vector is not None
         }
+
+    async def forget(
+        self, tenant: str, session: str, before: int, addresses: Sequence[int] = ()
+    ) -> Forgotten:
+        self._called("forget")
+        unsaid = {k for k in self.said if (k[0], k[2]) == (tenant, session) and k[3] < before}
+        return self._drop(unsaid, {(tenant, address) for address in addresses})
+
+    async def expire(self, before: float) -> Forgotten:
+        self._called("expire")
+        return self._drop({k for k, at in self.said.items() if at < before}, set())
+
+    def _drop(self, unsaid: set[tuple[str, int, str, int]], late: set[tuple[str, int]]) -> Forgotten:
+        for key in unsaid:
+            del self.said[key]
+        still = {key[:2] for key in self.said}
+        touched = {key[:2] for key in unsaid}
+        gone = (touched | late) - still
+        chunks = [key for key in self.points if (key[0], key[1][0]) in gone]
+        for key in chunks:
+            del self.points[key]
+        dropped = len(self.markers & gone)
+        self.markers -= gone
+        self.forgotten.update({tenant for tenant, _ in gone})
+        return Forgotten(dropped, len(chunks), len(touched - gone))
+
+    async def compact(self) -> None:
+        self._called("compact")
 
     async def close(self) -> None: ...
 

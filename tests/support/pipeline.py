@@ -3,6 +3,7 @@
 The engine is the demo engine's own: its tokenizer counts, and it refuses what a strict one refuses.
 """
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -46,7 +47,12 @@ COEFFICIENTS = Coefficients()
 @dataclass
 class MemoryState:
     values: dict[str, bytes] = field(default_factory=dict)
+    eras: Counter[tuple[str, str]] = field(default_factory=Counter)
     down: bool = False
+
+    async def era(self, tenant: str, session: str) -> int:
+        self._check()
+        return self.eras[tenant, session]
 
     async def put(self, key: str, value: bytes) -> None:
         self._check()
@@ -113,7 +119,7 @@ class DirectBus:
                 chunks = chunk_message(message, self._limits)
                 terms = tuple(document_terms(c.text) for c in chunks)
                 indexed.append(IndexedMessage(message.address, chunks, terms))
-            await self.store.insert_terms(Origin(event.tenant, event.session, event.at), indexed)
+            await self.store.insert_terms(Origin(event.tenant, event.session, event.at, event.era), indexed)
 
     async def call(self, _method: object, request: Assemble, *, timeout_s: float) -> Assembled:
         if self.assembler_down:
@@ -192,7 +198,7 @@ class Pipeline:
             template=self.template,
             tools=self.tools,
         )
-        tips = Tips(self.state, self.settings.max_sessions)  # type: ignore[arg-type]
+        tips = Tips(self.state, self.state, self.settings.max_sessions)  # type: ignore[arg-type]
         self.preparer = Preparer(self.bus, tips, self.counter, policy, self._clock)  # type: ignore[arg-type]
         weights = Weights(COEFFICIENTS, self.settings.msg_overhead_tokens)
         self.reader = Reader(

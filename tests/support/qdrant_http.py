@@ -59,6 +59,7 @@ class QdrantOverEdge:
                 Route(collection, self._route(self.info), methods=["GET"]),
                 Route(f"{collection}/index", self._route(self.index), methods=["PUT"]),
                 Route(f"{collection}/points", self._route(self.upsert), methods=["PUT"]),
+                Route(f"{collection}/points/delete", self._route(self.delete), methods=["POST"]),
                 Route(f"{collection}/points/count", self._route(self.count), methods=["POST"]),
                 Route(f"{collection}/points/scroll", self._route(self.scroll), methods=["POST"]),
                 Route(f"{collection}/points/query/batch", self._route(self.query), methods=["POST"]),
@@ -148,6 +149,13 @@ class QdrantOverEdge:
         }[asked.update_mode]
         points = [edge.Point(id=p.id, vector=edge_vectors(p.vector), payload=p.payload) for p in asked.points]
         self._shard(name).update(edge.UpdateOperation.upsert_points(points, update_mode=mode))
+        return _done(wait)
+
+    def delete(self, name: str, body: bytes, wait: bool) -> dict[str, Any]:
+        chosen = edge_filter(models.FilterSelector.model_validate_json(body).filter)
+        if chosen is None or not chosen.must:
+            raise Refused(400, "a filter is needed")
+        self._shard(name).update(edge.UpdateOperation.delete_points_by_filter(chosen))
         return _done(wait)
 
     def count(self, name: str, body: bytes, wait: bool) -> dict[str, int]:

@@ -61,6 +61,8 @@ def edge_condition(asked: Any) -> Any:
             return edge.FieldCondition(key, match=edge.MatchValue(value))
         case models.FieldCondition(key=key, match=models.MatchAny(any=values)):
             return edge.FieldCondition(key, match=edge.MatchAny(values))
+        case models.FieldCondition(key=key, range=models.Range(lt=below)) if below is not None:
+            return edge.FieldCondition(key, range=edge.RangeFloat(lt=below))
         case models.HasIdCondition(has_id=ids):
             return edge.HasIdCondition(set(ids))
         case models.HasVectorCondition(has_vector=name):

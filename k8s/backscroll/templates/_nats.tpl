@@ -14,6 +14,12 @@
             "ev.v1.*.*.messages",
             "ev.v1.*.*.record.*",
             "rpc.v1.assemble",
+            "rpc.v1.erase",
+            "$JS.API.STREAM.MSG.GET.KV_erased",
+            "$JS.API.STREAM.MSG.GET.RECORDS",
+            "$JS.API.STREAM.MSG.DELETE.RECORDS",
+            "$JS.API.STREAM.MSG.GET.OBJ_claims",
+            "$JS.API.STREAM.MSG.DELETE.OBJ_claims",
             "$O.claims.C.>",
             "$O.claims.M.>",
             "$JS.API.DIRECT.GET.OBJ_claims.>",
@@ -62,6 +68,13 @@
             "dl.v1.*.*.i-chunker",
             "$JS.API.CONSUMER.MSG.NEXT.MESSAGES.chunker",
             "$JS.ACK.MESSAGES.chunker.>",
+            "$JS.API.STREAM.MSG.GET.KV_erased",
+            "$JS.API.STREAM.MSG.GET.MESSAGES",
+            "$JS.API.STREAM.MSG.DELETE.MESSAGES",
+            "$JS.API.STREAM.MSG.GET.DEADLETTERS",
+            "$JS.API.STREAM.MSG.DELETE.DEADLETTERS",
+            "$JS.API.STREAM.MSG.GET.OBJ_claims",
+            "$JS.API.STREAM.MSG.DELETE.OBJ_claims",
             "$O.claims.C.>",
             "$O.claims.M.>",
             "$JS.API.DIRECT.GET.OBJ_claims.>",
@@ -98,13 +111,35 @@
             "$JS.API.CONSUMER.CREATE.OBJ_claims",
             "$JS.API.CONSUMER.CREATE.OBJ_claims.>",
             "$JS.API.CONSUMER.DELETE.OBJ_claims.*",
-            "$JS.FC.OBJ_claims.>"
+            "$JS.FC.OBJ_claims.>",
+            "$JS.API.STREAM.MSG.GET.KV_erased",
+            "$KV.erased.>",
+            "$JS.API.STREAM.MSG.GET.MESSAGES",
+            "$JS.API.STREAM.MSG.DELETE.MESSAGES",
+            "$JS.API.STREAM.MSG.GET.CHUNKS",
+            "$JS.API.STREAM.MSG.DELETE.CHUNKS",
+            "$JS.API.STREAM.MSG.GET.RECORDS",
+            "$JS.API.STREAM.MSG.DELETE.RECORDS",
+            "$JS.API.STREAM.MSG.GET.DEADLETTERS",
+            "$JS.API.STREAM.MSG.DELETE.DEADLETTERS",
+            "$JS.API.STREAM.MSG.GET.OBJ_claims",
+            "$JS.API.STREAM.MSG.DELETE.OBJ_claims",
+            "$KV.tips.>",
+            "$JS.API.CONSUMER.CREATE.KV_tips",
+            "$JS.API.CONSUMER.CREATE.KV_tips.>",
+            "$JS.API.CONSUMER.DELETE.KV_tips.*",
+            "$JS.FC.KV_tips.>"
           ]
         },
         "subscribe": {
           "allow": [
-            "_INBOX.embedder.>"
+            "_INBOX.embedder.>",
+            "rpc.v1.erase erase"
           ]
+        },
+        "allow_responses": {
+          "max": 1,
+          "expires": "10m"
         }
       }
     },
@@ -135,7 +170,7 @@
         },
         "allow_responses": {
           "max": 1,
-          "expires": "5m"
+          "expires": "10m"
         }
       }
     },
@@ -167,7 +202,7 @@
         },
         "allow_responses": {
           "max": 1,
-          "expires": "5m"
+          "expires": "10m"
         }
       }
     },

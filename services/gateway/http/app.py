@@ -18,6 +18,8 @@ from services.gateway.http.converse import Conversing
 from services.gateway.http.count_tokens import PATH as COUNT_PATH
 from services.gateway.http.count_tokens import count_tokens
 from services.gateway.http.disconnect import EndWithClient
+from services.gateway.http.erase import PATH as ERASE_PATH
+from services.gateway.http.erase import erase
 from services.gateway.http.passthrough import pass_through
 from services.gateway.http.respond import Whole, error_response
 from services.gateway.http.traced import Traced
@@ -63,6 +65,9 @@ class Gateway:
             raise NotFound("There is no record of this id; passed-through requests have none.")
         return JSONResponse(json.loads(found.body))
 
+    async def erase(self, http: HttpRequest) -> Response:
+        return await erase(http, self.bus)
+
     async def live(self, _: HttpRequest) -> Response:
         return JSONResponse({"status": "ok"})
 
@@ -99,6 +104,7 @@ def create_app(gateway: Gateway, guard: Middleware, inspector: Mount) -> Starlet
             Route(f"/v1/{COUNT_PATH}", gateway.count_tokens, methods=["POST"]),
             Route("/v1/models", gateway.models),
             Route("/v1/records/{record}", gateway.record),
+            Route(ERASE_PATH, gateway.erase, methods=["DELETE"]),
             Route("/v1/{path:path}", gateway.anything_else, methods=ANY_METHOD),
             Route("/health/live", gateway.live),
             Route("/health/ready", gateway.ready),

@@ -73,6 +73,7 @@ def make_record(
     return ExchangeRecorded(
         tenant=request.reader.tenant,
         session=session,
+        era=done.era,
         record=record_id,
         at=at,
         body=orjson.dumps(body).decode(),

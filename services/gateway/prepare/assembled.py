@@ -75,13 +75,13 @@ class Assembly:
             plan, draft = await self._plan(request, session, done, ratio)
         if draft.measured.tokens > done.limit:
             draft = await self._converge(request, done, plan, draft)
-        await self._finish(request, done, plan, draft, ratio)
+        await self._finish(request, session, done, plan, draft, ratio)
         return done
 
     async def _publish(self, request: Request, session: str, done: Prepared) -> None:
         try:
-            positions = range(done.published_to, len(request.shape))
-            done.just_published = await self._publisher.publish(request, session, positions, self._clock())
+            positions, said = range(done.published_to, len(request.shape)), (session, done.era)
+            done.just_published = await self._publisher.publish(request, said, positions, self._clock())
             done.published_to = len(request.shape)
         except DependencyUnavailable as down:
             done.degrade(down.part)
@@ -148,7 +148,7 @@ class Assembly:
                 continue
             if now >= republish_at:
                 lost = [p for p in reply.missing if p not in on_the_way]
-                await self._publisher.republish(request, session, lost, now)
+                await self._publisher.republish(request, (session, done.era), lost, now)
                 on_the_way, republish_at = frozenset(), now + REPUBLISH_S
             await asyncio.sleep(delay)
             delay = min(delay * 1.5, LAST_POLL_S)
@@ -196,7 +196,9 @@ class Assembly:
             f"{done.window - done.limit} are kept for the answer. Please shorten them."
         )
 
-    async def _finish(self, request: Request, done: Prepared, plan: Plan, draft: Draft, ratio: float) -> None:
+    async def _finish(
+        self, request: Request, session: str, done: Prepared, plan: Plan, draft: Draft, ratio: float
+    ) -> None:
         """The tip is written before the prompt is forwarded, so that a retry finds it."""
         if draft.missed:
             done.degrade(draft.missed)
@@ -212,6 +214,9 @@ class Assembly:
         done.body = request.body.with_messages(draft.messages, changed)
         exact = draft.measured.exact
         done.tip = Tip(
+            tenant=request.reader.tenant,
+            session=session,
+            era=done.era,
             length=len(request.shape),
             layout=draft.layout,
             tokens=draft.measured.tokens,

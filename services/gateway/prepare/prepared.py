@@ -57,6 +57,8 @@ class Prepared:
     """The engine refused what we thought would fit: the smallest form is sent, whatever we count."""
     shrunk: list[str] = field(default_factory=list)
     rejected: int = 0
+    era: int = 0
+    """Of the session, when the request came (shared/bus/erased.py)."""
     published_to: int = 0
     just_published: frozenset[int] = frozenset()
     """Positions that this request published itself."""

@@ -67,7 +67,7 @@ class Preparer:
         if bounded.tokens <= limit * self._policy.publish_from:
             return self._passthrough(request, sent, done)
         with done.stage("tip"):
-            await self._find_tip(request, done)
+            await self._find_tip(request, session, done)
         with done.stage("count"):
             done.measured, missed = await measure.measure(request, Layout(), sent, done.parent, limit)
         if done.measured.tokens > limit:
@@ -78,12 +78,15 @@ class Preparer:
         self._leave_tip(request, session, done)
         return self._passthrough(request, sent, done)
 
-    async def _find_tip(self, request: Request, done: Prepared) -> None:
+    async def _find_tip(self, request: Request, session: str, done: Prepared) -> None:
+        done.era = await self._tips.era(request, session)
         try:
-            done.parent = await self._tips.find(request)
+            done.parent = await self._tips.find(request, session, done.era)
         except DependencyUnavailable as down:
             done.degrade(down.part)
-        done.published_to = min(done.parent.published_to, len(request.shape)) if done.parent else 0
+        # What another session published is not this one's: if that one is erased, it must stay.
+        if done.parent is not None and done.parent.session == session:
+            done.published_to = min(done.parent.published_to, len(request.shape))
 
     def _passthrough(self, request: Request, sent: Conformed, done: Prepared) -> Prepared:
         changed = clamped(request, done, self._policy)
@@ -101,6 +104,9 @@ class Preparer:
         if not done.measured.exact and parent is not None:
             ratio = parent.ratio
         tip = Tip(
+            tenant=request.reader.tenant,
+            session=session,
+            era=done.era,
             length=len(request.shape),
             layout=Layout(),
             tokens=done.measured.tokens,
@@ -118,12 +124,12 @@ class Preparer:
         done.tip = tip
         self._tips.remember(request, tip)
         if done.measured.tokens >= done.limit * self._policy.publish_from:
-            self.beside(self._publish(request, session, tip))
+            self.beside(self._publish(request, tip))
 
-    async def _publish(self, request: Request, session: str, tip: Tip) -> None:
+    async def _publish(self, request: Request, tip: Tip) -> None:
         try:
             positions = range(tip.published_to, tip.length)
-            await self._publisher.publish(request, session, positions, self._clock())
+            await self._publisher.publish(request, (tip.session, tip.era), positions, self._clock())
             await self._tips.put(request, tip.model_copy(update={"published_to": tip.length}))
         except DependencyUnavailable as down:
             # The tip says what is published; a later request catches up.
@@ -143,6 +149,7 @@ class Preparer:
             refused.measured,
             last_resort=True,
             parent=refused.parent,
+            era=refused.era,
             published_to=refused.published_to,
             degraded=refused.degraded,
             timings=refused.timings,

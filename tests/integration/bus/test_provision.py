@@ -17,6 +17,7 @@ async def test_it_can_be_repeated(nats_url: str) -> None:
         "RECORDS",
         "DEADLETTERS",
         "KV_tips",
+        "KV_erased",
         "KV_keys",
         "OBJ_claims",
         "OBJ_claims-rpc",

@@ -10,7 +10,7 @@ import pytest
 from nats.aio.client import Client
 from nats.errors import NoRespondersError
 
-from shared.bus import ASSEMBLE, CHUNKER, RERANK, RETRIEVE, TERMS, VECTORS, connect, subjects
+from shared.bus import ASSEMBLE, CHUNKER, ERASE, RERANK, RETRIEVE, TERMS, VECTORS, connect, subjects
 from shared.bus.permissions import SERVICES, inbox
 from shared.settings import Settings
 from tests.support.compose_nats import ComposeNats
@@ -24,17 +24,18 @@ EVENTS = {
     "record": subjects.record("acme", "chat-1", "r1"),
     "tip": "$KV.tips.abc",
     "key": "$KV.keys.abc",
+    "tombstone": "$KV.erased.abc",
     "purge": f"$JS.API.STREAM.PURGE.{subjects.MESSAGES}",
     "delete": f"$JS.API.STREAM.DELETE.{subjects.MESSAGES}",
     "create": "$JS.API.STREAM.CREATE.MINE",
-    **{f"ask {m.name}": m.subject for m in (ASSEMBLE, RETRIEVE, RERANK)},
+    **{f"ask {m.name}": m.subject for m in (ASSEMBLE, RETRIEVE, RERANK, ERASE)},
     **{f"pull {d.name}": f"$JS.API.CONSUMER.MSG.NEXT.{d.stream}.{d.name}" for d in (CHUNKER, TERMS, VECTORS)},
     **{f"bury {s}": subjects.dead_letter(subjects.messages("acme", "chat-1"), s) for s in SERVICES},
 }
 MAY = {
-    "gateway": {"messages", "record", "tip", "ask assemble"},
+    "gateway": {"messages", "record", "tip", "ask assemble", "ask erase"},
     "chunker": {"chunks", "pull chunker", "bury chunker"},
-    "embedder": {"pull terms", "pull vectors", "bury embedder"},
+    "embedder": {"pull terms", "pull vectors", "bury embedder", "tip", "tombstone"},
     "retriever": set[str](),
     "assembler": {"ask retrieve", "ask rerank"},
 }

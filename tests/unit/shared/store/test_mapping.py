@@ -37,7 +37,7 @@ def test_a_chunk_carries_what_reading_needs() -> None:
     assert chunk[:6] == (key_of(message), 0, 0, 0, 11, 2)
     assert chunk.digest == message.chunks[0].digest
     assert point.payload["content_address"] == message.address
-    assert (point.payload["session"], point.payload["at"]) == ("first", 1000.0)
+    assert not {"session", "at"} & point.payload.keys()
     assert json.loads(json.dumps(point.payload)) == point.payload
 
 
