@@ -135,3 +135,9 @@ def test_other_names_of_the_release_lead_to_the_same_servers(
         if "BACKSCROLL_NATS_URL" in env_of(workload):
             url = env_of(workload)["BACKSCROLL_NATS_URL"]["value"]
             assert url.split("//")[1].split(":")[0] in services
+
+
+def test_a_setting_may_be_a_map(chart: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ages = {"RECORDS": 86400, "MESSAGES": 604800}
+    manifests = rendered(chart, laid_over(DEFAULT, {"settings": {"stream_max_ages": ages}}))
+    assert settings_of(manifests, "gateway", tmp_path, monkeypatch).stream_max_ages == ages
