@@ -19,7 +19,6 @@ from shared.bus.subjects import token
 from shared.contracts.events import MessagesRecorded, RecordedMessage, Unit
 from shared.settings import Settings
 from shared.store.edge import EdgeStore
-from shared.store.mapping import NO_TENANT
 from tests.support.addresses import address_keys
 from tests.support.embedding_server import EmbeddingServer
 from tests.support.eventually import eventually
@@ -74,9 +73,10 @@ async def points(stack: Stack) -> list[dict[str, Any]]:
     records, after = await stack.store._run(lambda shard: shard.scroll(everything))
     assert after is None
     payloads = [dict(record.payload or {}) for record in records]
-    # One point names the store itself.
-    assert sum(payload["tenant"] == NO_TENANT for payload in payloads) == 1
-    return [payload for payload in payloads if payload["tenant"] != NO_TENANT]
+    # One point of each tenant names its store.
+    made = [payload["tenant"] for payload in payloads if payload["form"] == "identity"]
+    assert sorted(made) == sorted(TENANTS)
+    return [payload for payload in payloads if payload["form"] != "identity"]
 
 
 async def test_they_share_nothing(stack: Stack, keys: dict[str, str], embeddings: EmbeddingServer) -> None:
