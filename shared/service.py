@@ -34,10 +34,17 @@ STARTING_S = 60.0
 CHECK_S = 5.0
 
 
-async def run_service(name: str, start: Start, settings: Settings, checks: Sequence[Check] = ()) -> None:
+async def run_service(
+    name: str,
+    start: Start,
+    settings: Settings,
+    checks: Sequence[Check] = (),
+    finish: Check | None = None,
+) -> None:
     """Until SIGTERM or SIGINT; then running handlers finish and the bus is closed.
 
-    `start` binds the service's handlers. `checks` raise where the service is not ready. Raises
+    `start` binds the service's handlers. `checks` raise where the service is not ready. `finish`
+    ends what still needs the bus. Raises
     `PermanentFault` where the bus is not provisioned as expected, `DependencyUnavailable` where it
     does not come up.
     """
@@ -58,6 +65,8 @@ async def run_service(name: str, start: Start, settings: Settings, checks: Seque
             await stop.wait()
         log.info("service_stopping", service=name)
     finally:
+        if finish is not None:
+            await finish()
         await bus.close()
 
 
@@ -99,8 +108,10 @@ class _Server(uvicorn.Server):
 
 
 @contextlib.asynccontextmanager
-async def serving(app: Starlette, host: str, port: int) -> AsyncIterator[int]:
+async def serving(app: Starlette, host: str, port: int, drain_s: int = 10) -> AsyncIterator[int]:
     """An app served beside what else the process does; yields the port, a free one for 0.
+
+    At the end running answers have `drain_s` to finish; what then still runs is broken off.
 
     Raises `PermanentFault` where the address is taken.
     """
@@ -111,7 +122,7 @@ async def serving(app: Starlette, host: str, port: int) -> AsyncIterator[int]:
         log_config=None,
         access_log=False,
         lifespan="off",
-        timeout_graceful_shutdown=10,
+        timeout_graceful_shutdown=drain_s,
     )
     try:
         socket = config.bind_socket()
