@@ -21,6 +21,7 @@ from backscroll.doctor import examine, examine_engines
 from backscroll.erase import erase
 from backscroll.keys import keys
 from backscroll.nats_users import print_nats_users
+from backscroll.replay import replay
 from backscroll.standalone import DEMO_WINDOW, standalone
 from shared.bus import provision as provision_bus
 from shared.errors import BackscrollError
@@ -35,6 +36,7 @@ app = typer.Typer(
 )
 app.add_typer(keys, name="keys")
 app.add_typer(deadletters, name="deadletters")
+app.add_typer(replay, name="replay")
 app.command()(erase)
 app.command(name="nats-users")(print_nats_users)
 console = Console()

@@ -1,7 +1,7 @@
 """Looking at what a stream holds. Nothing is acknowledged, and no durable is touched."""
 
 import contextlib
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -52,7 +52,7 @@ class Stored:
 
 async def stored(
     js: JetStreamContext, stream: str, subject: str, within: Range, *, follow: bool = False
-) -> AsyncIterator[Stored]:
+) -> AsyncGenerator[Stored, None]:
     """In the order of the stream; with `follow` what comes later too, without end.
 
     Raises `DependencyUnavailable("bus_unavailable", ...)`.

@@ -108,7 +108,9 @@ def test_commands_exist(path: Path) -> None:
         while words and hasattr(command, "commands"):
             assert words[0] in command.commands, line
             command = command.commands[words.pop(0)]
-        known = {option for parameter in command.params for option in parameter.opts}
+        known = {
+            option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)
+        }
         assert {word.partition("=")[0] for word in words if word.startswith("--")} <= known, line
     for module in re.findall(r"python -m ([\w.]+)", code):
         assert find_spec(f"{module}.__main__")

@@ -1,0 +1,3 @@
+from backscroll.replay.command import replay
+
+__all__ = ["replay"]
