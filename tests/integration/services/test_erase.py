@@ -2,13 +2,16 @@
 
 import asyncio
 import io
+import json
 import logging
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from typer.testing import CliRunner, Result
 
+from backscroll.cli import app
 from shared.bus.subjects import CHUNKS, MESSAGES, ROUTES
 from shared.contracts.base import Kind, Role
 from shared.contracts.events import (
@@ -218,6 +221,28 @@ async def test_what_is_written_at_this_very_moment_is_undone(
     await stack.stop("embedder")
     assert (await stack.store.coverage(TENANT, keys)).chunks == 0
     assert await asyncio.to_thread(files_with, tmp_path, "slow ") == []
+
+
+async def test_the_command_erases_too_and_asks_first(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BACKSCROLL_NATS_URL", stack._nats.url)
+    await stack.bus.publish(recorded("said once"))
+    await settled(stack)
+
+    async def command(*arguments: str, answer: str = "") -> Result:
+        return await asyncio.to_thread(CliRunner().invoke, app, ["erase", *arguments], input=answer)
+
+    assert (await command("s", answer="n\n")).exit_code == 1
+    assert await stack.store.missing(TENANT, [key_of("said once")]) == set()
+    other = await command("s", "--tenant", "other", "--yes", "--json")
+    assert json.loads(other.stdout)["texts"] == 0
+    done = await command(" s ", answer="y\n")
+    assert done.exit_code == 0, done.output
+    assert "1  messages in the chunk store" in done.stdout
+    assert await stack.store.missing(TENANT, [key_of("said once")]) == {key_of("said once")}
+    await stack.stop("embedder")
+    lost = await command("s", "--yes")
+    assert lost.exit_code == 1
+    assert "nobody answers" in lost.output
 
 
 async def test_only_its_tenant_can_erase_it_and_only_where_the_embedder_is(stack: Stack) -> None:
