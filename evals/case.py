@@ -44,6 +44,8 @@ class Case:
     questions: Sequence[Question] = field(default=())
     tools: tuple[Mapping[str, Any], ...] = ()
     """Tool declarations of every request, in the form of Chat Completions."""
+    begins: int = 0
+    """Turn by turn: how many pieces the first request has at least."""
 
     def messages(self, upto: int | None = None) -> list[dict[str, Any]]:
         """The first `upto` messages; None: all."""

@@ -1,11 +1,12 @@
 """How a set of cases is run and judged."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from evals.case import Case
+from evals.data import data_root
 
 
 @dataclass(frozen=True)
@@ -29,16 +30,27 @@ class Suite:
     make: Callable[[int], Iterable[Case]] | None = None
     """Makes cases from a seed, without any data."""
     language: str = "en"
-    mode: Literal["questions", "turns"] = "questions"
+    mode: Literal["questions", "turns", "replay"] = "questions"
     """`questions`: each on the whole history before it. `turns`: the history turn by turn, as a client
-    sends it, with questions along the way."""
+    sends it, with questions along the way; a budget is the engine's window. `replay`: the same, with
+    requests sent again and edited, and embeddings counted."""
     judged: Literal["pieces", "strings"] = "pieces"
     """Evidence is pieces of which 80% of the characters must be in the prompt, or strings that must be."""
     vectors: bool = True
     """False: by terms alone, where vectors would take hours."""
     ranks: tuple[int, ...] = ()
     """k of R@k: the share of evidence in the first k recalled pieces."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Of the product, under every system."""
     quick: Quick | None = None
     """None: not among the quick suites."""
     note: str = ""
     """What a reader of the figures must know."""
+
+    def cases(self, data: Path | None, seed: int) -> Iterable[Case]:
+        """Raises `NoData` where it reads the evaluation data and there is none (`data`: where it lies)."""
+        if self.make is not None:
+            return self.make(seed)
+        if self.load is None:
+            raise ValueError(f"the suite {self.name} has no cases")
+        return self.load(data_root(data))
