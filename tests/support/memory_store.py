@@ -58,7 +58,8 @@ class MemoryStore(ChunkStore):
 
     async def identity(self, tenant: str) -> str:
         self._called("identity")
-        return f"{self.made}/{tenant}/{self.forgotten[tenant]}"
+        times = self.forgotten[tenant]
+        return f"{self.made}/{times}" if times else self.made
 
     async def insert_terms(self, origin: Origin, messages: Sequence[IndexedMessage]) -> None:
         self._called("insert_terms")
