@@ -6,6 +6,7 @@ from evals.suite import Quick, Suite
 from evals.suites import agents, beam, chained, drift, locomo, madial, memdaily, needles, scattered
 
 K = 1024
+BACKGROUND = "in essays or articles of the evaluation data, where there is any, else in made text"
 NO_RERANKER = {"rerank_url": "http://127.0.0.1:9/rerank"}
 HISTORIES = (
     Suite(
@@ -56,8 +57,9 @@ HISTORIES = (
     ),
     Suite(
         "agents",
-        (8192, 32_768),
-        load=partial(agents.load, which="mini-swe-agent"),
+        (8192,),
+        # A shorter history fits the window that this budget is a part of.
+        load=partial(agents.load, which="mini-swe-agent", longer_than=80_000),
         judged="strings",
         vectors=False,
         quick=Quick(cases=1, questions=40, budgets=(8192,), vectors=False),
@@ -65,8 +67,8 @@ HISTORIES = (
     ),
     Suite(
         "agents-airline",
-        (2048,),
-        load=partial(agents.load, which="tau-bench"),
+        (1024,),
+        load=partial(agents.load, which="tau-bench", longer_than=14_000),
         judged="strings",
         note="few questions: most runs are short",
     ),
@@ -79,6 +81,7 @@ MADE = (
             make=partial(needles.make, language=language, sizes=(128 * K,)),
             language=language,
             quick=Quick(cases=1, questions=5, budgets=(8192,), vectors=False),
+            note=BACKGROUND,
         )
         for language in ("en", "zh")
     ),
@@ -89,6 +92,7 @@ MADE = (
             make=partial(needles.make, language=language, sizes=(1024 * K, 4096 * K)),
             language=language,
             vectors=False,
+            note=BACKGROUND,
         )
         for language in ("en", "zh")
     ),
@@ -101,9 +105,10 @@ MADE = (
             vectors=vectors,
             settings=settings,
             quick=Quick(cases=2, questions=7, budgets=(8192,), vectors=False),
-            note="the bundled light scorer stands in for a reranker" if not condition else "",
+            note=BACKGROUND,
         )
         for language in ("en", "zh")
+        # The bundled light scorer stands in for a reranker.
         for condition, vectors, settings in (
             ("", True, {}),
             ("-no-reranker", True, NO_RERANKER),
@@ -115,6 +120,7 @@ MADE = (
         (8192,),
         make=partial(chained.make, size=128 * K, cases=20),
         quick=Quick(cases=3, questions=3, budgets=(8192,), vectors=False),
+        note=BACKGROUND,
     ),
     Suite(
         "chained-babi",

@@ -8,6 +8,7 @@ import gzip
 import json
 import re
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +28,11 @@ IDENTIFIER = re.compile(r"[_/.#@]|[a-z][A-Z]|^\d{4,}$|^(?=.*\d)(?=.*[A-Za-z])")
 """Paths, dotted, underscored and camel-cased names, long numbers, letters with digits."""
 
 
-def load(root: Path, which: str, kinds: Sequence[str] = (ONE, SEVERAL)) -> Iterator[Case]:
-    """`kinds`: of the questions, by how many messages hold the string."""
+def load(
+    root: Path, which: str, kinds: Sequence[str] = (ONE, SEVERAL), longer_than: int = 0
+) -> Iterator[Case]:
+    """`kinds`: of the questions, by how many messages hold the string. `longer_than`: characters of the
+    history in front of a question, without what the head says."""
     file = root / FILES[which]
     read = gzip.open if file.suffix == ".gz" else open
     with read(file, "rt", encoding="utf-8") as lines:
@@ -36,8 +40,13 @@ def load(root: Path, which: str, kinds: Sequence[str] = (ONE, SEVERAL)) -> Itera
             messages = json.loads(line)["messages"]
             pieces = [_piece(n, message) for n, message in enumerate(messages)]
             name = f"{which}-{number}"
-            questions = _questions(name, messages, [piece.text for piece in pieces])
-            yield Case(name, pieces, [question for question in questions if question.kind in kinds])
+            lengths = list(accumulate(len(p.text) * (p.role != "system") for p in pieces))
+            questions = [
+                question
+                for question in _questions(name, messages, [piece.text for piece in pieces])
+                if question.kind in kinds and lengths[(question.after or 0) - 1] > longer_than
+            ]
+            yield Case(name, pieces, questions)
 
 
 def _piece(number: int, message: dict[str, Any]) -> Piece:

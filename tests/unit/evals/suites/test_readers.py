@@ -164,6 +164,8 @@ def test_agents(tmp_path: Path) -> None:
     }
     (only,) = agents.load(tmp_path, "tau-bench", (agents.ONE,))
     assert {q.kind for q in only.questions} == {agents.ONE}
+    (short,) = agents.load(tmp_path, "tau-bench", longer_than=3 * agents.NEWEST_CHARS)
+    assert not short.questions
     assert case.asked(case.questions[0]) == messages[:6]
 
 
