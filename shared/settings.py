@@ -195,7 +195,7 @@ class Settings(BaseSettings):
     )
     stream_max_age_s: int = Field(7 * 86_400, ge=60, description="How long events can be replayed.")
     stream_max_ages: dict[str, int] = Field(
-        {}, description="Seconds by name, for streams that are kept for another time: `{\"RECORDS\": 86400}`."
+        {}, description='Seconds by name, for streams that are kept for another time: `{"RECORDS": 86400}`.'
     )
     stream_max_bytes: int = Field(8 * 1024**3, ge=1024**2)
     stream_replicas: int = Field(1, ge=1, le=5, description="Copies of each stream in a NATS cluster.")
