@@ -7,8 +7,9 @@
 import asyncio
 import contextlib
 import signal
-from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Generator, Sequence
 from socket import IPPROTO_TCP, TCP_NODELAY
+from typing import Any
 
 import structlog
 import tenacity
@@ -19,7 +20,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from shared.bus import Bus, connect
-from shared.errors import DependencyUnavailable, PermanentFault
+from shared.errors import BackscrollError, DependencyUnavailable, PermanentFault
 from shared.settings import Settings
 from shared.telemetry import configure_logging, metrics
 from shared.tracing import configure_tracing
@@ -68,6 +69,15 @@ async def run_service(
         if finish is not None:
             await finish()
         await bus.close()
+
+
+def run(service: Coroutine[Any, Any, None]) -> None:
+    """To its end; what it fails of on purpose is one line of its log, and exit code 1."""
+    try:
+        asyncio.run(service)
+    except BackscrollError as error:
+        log.error("service_failed", reason=str(error))
+        raise SystemExit(1) from None
 
 
 @tenacity.retry(

@@ -42,7 +42,10 @@ class EngineSettings(BaseModel):
 
 
 class Settings(BaseSettings):
-    model_config = SettingsConfigDict(env_prefix="BACKSCROLL_", extra="forbid", frozen=True)
+    # Compose and charts pass what is unset as an empty string.
+    model_config = SettingsConfigDict(
+        env_prefix="BACKSCROLL_", env_ignore_empty=True, extra="forbid", frozen=True
+    )
 
     # Window and budget. Token amounts other than the window are caps (shared/prompt/budget.py).
     max_context: int = Field(262_144, ge=2048, description="The engine's window, tokens.")
@@ -172,7 +175,9 @@ class Settings(BaseSettings):
     engine_idle_timeout_s: float = Field(
         120, gt=0, description="Longest silence of the engine within an answer that has begun."
     )
-    nats_url: str | None = Field(None, description="NATS server; unset: one is started as a child process.")
+    nats_url: str | None = Field(
+        None, repr=False, description="NATS server; unset: one is started as a child process."
+    )
     qdrant_url: str | None = Field(None, description="Qdrant server; unset: Qdrant Edge under `data_dir`.")
     qdrant_api_key: str | None = Field(None, repr=False)
     collection: str = Field("backscroll", description="Name of the chunk collection; its model is added.")

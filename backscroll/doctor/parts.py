@@ -28,7 +28,9 @@ async def check_bus(settings: Settings) -> AsyncIterator[Finding]:
     bus = await connect(settings.nats_url, service="doctor")
     try:
         await bus.check(settings)
-        yield Finding("bus", f"{settings.nats_url}: streams, durables and buckets are as expected")
+        yield Finding(
+            "bus", f"{_without_password(settings.nats_url)}: streams, durables and buckets are as expected"
+        )
     except PermanentFault as differs:
         yield Finding(
             "bus", str(differs), "Run `backscroll provision`, with --update to change what differs."
@@ -36,6 +38,11 @@ async def check_bus(settings: Settings) -> AsyncIterator[Finding]:
     finally:
         await bus.close()
     yield await _clock(settings.nats_url)
+
+
+def _without_password(url: str) -> str:
+    scheme, _, rest = url.rpartition("://")
+    return f"{scheme}://{rest.rpartition('@')[2]}"
 
 
 async def _clock(url: str) -> Finding:

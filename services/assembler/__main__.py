@@ -1,10 +1,8 @@
 """`python -m services.assembler`"""
 
-import asyncio
-
 from services.assembler.bootstrap import start
-from shared.service import run_service
+from shared.service import run, run_service
 from shared.settings import Settings
 
 if __name__ == "__main__":
-    asyncio.run(run_service("assembler", start, Settings()))
+    run(run_service("assembler", start, Settings()))

@@ -1,11 +1,9 @@
 """`python -m services.embedder`"""
 
-import asyncio
-
 from services.embedder.bootstrap import start
 from shared.bus import Bus
 from shared.models.open import open_embedder
-from shared.service import run_service
+from shared.service import run, run_service
 from shared.settings import Settings
 from shared.store.open import open_store
 
@@ -26,4 +24,4 @@ async def main(settings: Settings) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(Settings()))
+    run(main(Settings()))

@@ -1,11 +1,10 @@
 """`python -m services.gateway`"""
 
-import asyncio
 from contextlib import AsyncExitStack
 
 from services.gateway.bootstrap import gateway_app
 from shared.bus import Bus
-from shared.service import run_service, serving
+from shared.service import run, run_service, serving
 from shared.settings import Settings
 
 DRAIN_S = 45
@@ -23,4 +22,4 @@ async def main(settings: Settings) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(Settings()))
+    run(main(Settings()))

@@ -1,11 +1,9 @@
 """`python -m services.retriever`"""
 
-import asyncio
-
 from services.retriever.bootstrap import start
 from shared.bus import Bus
 from shared.models.open import open_embedder, open_reranker
-from shared.service import run_service
+from shared.service import run, run_service
 from shared.settings import Settings
 from shared.store.open import open_store
 
@@ -27,4 +25,4 @@ async def main(settings: Settings) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(Settings()))
+    run(main(Settings()))

@@ -1,8 +1,9 @@
 import httpx
 import pytest
+from structlog.testing import capture_logs
 
 from shared.errors import DependencyUnavailable, PermanentFault
-from shared.service import health_app, run_service
+from shared.service import health_app, run, run_service
 from shared.settings import Settings
 
 
@@ -41,3 +42,13 @@ async def test_a_service_alone_needs_a_bus() -> None:
 
     with pytest.raises(PermanentFault, match="BACKSCROLL_NATS_URL"):
         await run_service("chunker", start, Settings())
+
+
+def test_what_a_service_fails_of_is_a_line_of_its_log() -> None:
+    async def failing() -> None:
+        raise PermanentFault("no key in force")
+
+    with capture_logs() as lines, pytest.raises(SystemExit) as ended:
+        run(failing())
+    assert ended.value.code == 1
+    assert [(line["event"], line["reason"]) for line in lines] == [("service_failed", "no key in force")]

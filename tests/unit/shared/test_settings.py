@@ -47,3 +47,18 @@ def test_one_request_may_have_settings_of_its_own() -> None:
 def test_what_reaches_beyond_one_request_is_refused(values: dict[str, object], told: str) -> None:
     with pytest.raises(PermanentFault, match=told):
         overridden(Settings(), values)
+
+
+def test_an_empty_variable_is_an_unset_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("EMBED_URL", "OTLP_ENDPOINT", "MAX_CONTEXT"):
+        monkeypatch.setenv(f"BACKSCROLL_{name}", "")
+    settings = Settings()
+    assert (settings.embed_url, settings.otlp_endpoint) == (None, None)
+    assert settings.max_context == 262_144
+
+
+def test_secrets_are_not_shown() -> None:
+    settings = Settings(
+        nats_url="nats://gateway:hush@nats:4222", qdrant_api_key="hush", engine_api_key="hush"
+    )
+    assert "hush" not in repr(settings)
