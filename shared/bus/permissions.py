@@ -65,7 +65,7 @@ def _lists(stream: str) -> tuple[str, ...]:
 
 def _takes_claims(bucket: str) -> tuple[str, ...]:
     stream = f"OBJ_{bucket}"
-    return (f"$JS.API.DIRECT.GET.{stream}.>", *_lists(stream))
+    return (f"$JS.API.STREAM.MSG.GET.{stream}", *_lists(stream))
 
 
 def _claims(bucket: str) -> tuple[str, ...]:
@@ -106,7 +106,6 @@ SERVICES = {
             *_gets(TIPS),
             *_lists(f"KV_{KEYS}"),
             # Records are found by their subjects and listed by their headers.
-            f"$JS.API.DIRECT.GET.{RECORDS}.>",
             f"$JS.API.CONSUMER.MSG.NEXT.{RECORDS}.*",
             *_lists(RECORDS),
         ),
