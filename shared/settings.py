@@ -149,7 +149,7 @@ class Settings(BaseSettings):
         True, description="Check whether what is in the prompt answers the question."
     )
     drift_mode: Literal["rebuild", "patch"] = Field(
-        "rebuild", description="What a drift costs: a new block, or a patch beside the question."
+        "patch", description="What a drift costs: a new block, or a patch beside the question."
     )
     block_relevance_min: float = Field(
         0.30, ge=0, le=1, description="Below this the best text in the prompt does not answer."

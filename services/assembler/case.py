@@ -57,6 +57,7 @@ def recall_query(
     *,
     budget: int,
     with_block: bool,
+    among_best: int = 0,
     verdict: Verdict | None = None,
 ) -> Retrieve:
     tip = case.tip
@@ -68,6 +69,7 @@ def recall_query(
         search=case.request.search,
         query_tokens=max(int(case.budget.query / case.request.ratio), 1),
         budget=budget,
+        among_best=among_best,
         must_take=verdict.take if verdict else (),
         index=tip.index if tip else "",
         check_from=min(tip.indexed_to if tip else 0, layout.window_start),

@@ -32,9 +32,3 @@ def inside_ranges(history: History, layout: Layout, *, with_block: bool) -> tupl
         ranges += layout.block
         ranges += [e for patch in layout.patches for e in patch.excerpts]
     return tuple(ranges)
-
-
-def has_outside(history: History, layout: Layout) -> bool:
-    """Whether there is anything to recall at all."""
-    before = layout.window_start - sum(p < layout.window_start for p in layout.pinned)
-    return before > 0 or bool(layout.cuts)

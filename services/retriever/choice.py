@@ -38,7 +38,7 @@ async def choose_chunks(
         head = head[mmr(scores.score[head], vectors, profile.mmr_balance)]
     order: list[int] = np.concatenate((head, scores.rest)).tolist()
 
-    worth = worth_taking(profile, ranking)
+    worth = worth_taking(profile, ranking, among=case.request.among_best)
     reasons = {row: "budget" if worth[row] else "rank" for row in order}
     open_rows = [row for row in order if worth[row]]
     if profile.near_duplicate is not None:

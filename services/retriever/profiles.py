@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from services.retriever.score import Weights
-from shared.conversation.history import History, RoleCode
+from shared.conversation.history import History
 from shared.settings import Settings
 
 TIE = 1e-6
@@ -41,17 +41,10 @@ def choose(settings: Settings, history: History) -> Profile:
     """`auto`: `agent` when the turn that asks has tool steps."""
     name = settings.profile
     if name == "auto":
-        name = "agent" if _uses_tools(history) else "conversation"
+        name = "agent" if history.works_with_tools else "conversation"
     if name == "seed":
         return _seed(settings)
     return _agent(settings) if name == "agent" else _conversation(settings)
-
-
-def _uses_tools(history: History) -> bool:
-    if not len(history):
-        return False
-    asking = history.turns == history.turns[-1]
-    return bool((history.roles[asking] == RoleCode.TOOL).any())
 
 
 def _seed(settings: Settings) -> Profile:

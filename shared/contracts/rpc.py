@@ -62,6 +62,8 @@ class Retrieve(Contract):
     query_tokens: int
     budget: int
     """Upper-bound tokens to choose for, labels included; 0 ranks only, for the drift check."""
+    among_best: int = 0
+    """Take only what is among so many best of all, what stands in the prompt included; 0: no limit."""
     must_take: tuple[ChunkRef, ...] = ()
     """Chunks taken for certain: the ones that a drift was found by."""
     index: str

@@ -61,6 +61,12 @@ class History:
         return (low & np.uint64(KEY_MASK)).astype(np.int64)
 
     @property
+    def works_with_tools(self) -> bool:
+        """The turn that asks has tool results."""
+        asking = self.turns == self.turns[-1:]
+        return bool((self.roles[asking] == RoleCode.TOOL).any())
+
+    @property
     def unit_offsets(self) -> npt.NDArray[np.int64]:
         """Where each position's units begin in the unit sequence; one entry more than positions."""
         return np.concatenate(([0], np.cumsum(self.units, dtype=np.int64)))

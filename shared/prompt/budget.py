@@ -54,8 +54,19 @@ def output_reserve(window: int, max_tokens: int | None, limits: Limits) -> int:
     return min(wanted, limits.gen_reserve_max, window // 8)
 
 
-def plan_budget(window: int, max_tokens: int | None, head_tokens: int, limits: Limits) -> Budget:
-    """`usable` is negative where the head alone does not fit."""
+def plan_budget(
+    window: int,
+    max_tokens: int | None,
+    head_tokens: int,
+    limits: Limits,
+    *,
+    works_with_tools: bool = False,
+) -> Budget:
+    """`usable` is negative where the head alone does not fit.
+
+    Where tools are at work more of what was last stays, and less is recalled: the next step mostly needs
+    what the last ones saw (ADR 0015).
+    """
     reserve = output_reserve(window, max_tokens, limits)
     usable = window - limits.ctx_slack - reserve - head_tokens
     share = max(usable, 0)
@@ -65,8 +76,8 @@ def plan_budget(window: int, max_tokens: int | None, head_tokens: int, limits: L
         reserve=reserve,
         head=head_tokens,
         usable=usable,
-        recent=min(limits.recent_window_tokens, share // 4),
-        memory=min(limits.memory_max_tokens, share // 4),
+        recent=min(limits.recent_window_tokens, share // 2 if works_with_tools else share // 4),
+        memory=min(limits.memory_max_tokens, share // 8 if works_with_tools else share // 4),
         memory_min=min(limits.memory_min_tokens, share // 64),
         patch=min(limits.patch_max_tokens, _patch_share(share)),
         query=min(limits.query_max_tokens, share // 128),

@@ -120,3 +120,9 @@ def anchor_of(roles: npt.NDArray[np.uint8], layout: Layout) -> int | None:
     """
     first = layout.pinned[0] if layout.pinned else layout.window_start
     return first if first < len(roles) and roles[first] == RoleCode.USER else None
+
+
+def has_outside(layout: Layout) -> bool:
+    """Whether there is anything to recall at all."""
+    before = layout.window_start - sum(p < layout.window_start for p in layout.pinned)
+    return before > 0 or bool(layout.cuts)

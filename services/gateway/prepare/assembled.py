@@ -101,7 +101,13 @@ class Assembly:
 
     def _budget(self, request: Request, done: Prepared, ratio: float) -> Budget:
         head = int(np.ceil(request.head_tokens * ratio)) + self.measure.lesson(request).bound.extra
-        return plan_budget(done.window, request.max_tokens, head, self._policy.limits)
+        return plan_budget(
+            done.window,
+            request.max_tokens,
+            head,
+            self._policy.limits,
+            works_with_tools=request.shape.history(1.0).works_with_tools,
+        )
 
     async def _plan(self, request: Request, session: str, done: Prepared, ratio: float) -> tuple[Plan, Draft]:
         budget = self._budget(request, done, ratio)

@@ -6,6 +6,7 @@ from typing import Any
 import orjson
 import pytest
 
+from shared.errors import DependencyUnavailable
 from tests.support.pipeline import Pipeline, sent
 
 FACTS = {
@@ -124,3 +125,51 @@ async def test_an_import_that_the_engine_failed_to_answer_is_tried_again() -> No
     assert FACTS["the vault combination"] in again.body.decode()
     addresses = [m.address for event in pipeline.bus.published for m in event.messages]
     assert len(addresses) == len(set(addresses))
+
+
+async def test_a_patch_is_as_long_as_the_question_needs() -> None:
+    asked = await ask_all("patch")
+    patched = [prepared for prepared, _ in asked if prepared.plan.action == "patch"]
+    for prepared in patched:
+        added = prepared.layout.patches[-1]
+        assert sum(e.tokens for e in added.excerpts) < prepared.plan.budget["patch"]
+        assert prepared.prefix.reason == "patch"
+
+
+async def test_what_was_patched_is_not_patched_again() -> None:
+    pipeline = Pipeline(4096)
+    history = far_past()
+    for said in (
+        "What do you know of deck 3?",
+        "What is the vault combination?",
+        "The vault combination, please?",
+    ):
+        history.append({"role": "user", "content": said})
+        prepared = await pipeline.ask(history)
+        history.append({"role": "assistant", "content": "36-14-52."})
+    assert prepared.plan is not None
+    quoted = [e for patch in prepared.layout.patches for e in patch.excerpts]
+    assert len(quoted) == len(set(quoted)) > 0
+
+
+async def test_with_the_reranker_down_the_best_that_are_missing_are_patched(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def down(*_: object) -> None:
+        raise DependencyUnavailable("rerank_unavailable", "down")
+
+    pipeline = Pipeline(4096)
+    history = far_past()
+    history.append({"role": "user", "content": "What do you know of deck 3?"})
+    await pipeline.ask(history)
+    monkeypatch.setattr(pipeline.bus.reranker, "score", down)
+    history += [
+        {"role": "assistant", "content": "I see."},
+        {"role": "user", "content": "What is the vault combination?"},
+    ]
+    prepared = await pipeline.ask(history)
+    assert prepared.plan is not None
+    assert prepared.plan.action == "patch"
+    assert FACTS["the vault combination"] in prepared.body.decode()
+    assert 0 < len(prepared.layout.patches[-1].excerpts) <= 3
+    assert "rerank_unavailable" in prepared.degraded

@@ -34,6 +34,13 @@ def test_the_parts_leave_room_to_grow(window: int, asked: int | None, head: int)
         assert budget.recent + budget.memory + budget.patch <= budget.usable * 0.6
 
 
+def test_where_tools_are_at_work_more_of_what_was_last_stays() -> None:
+    chat = plan_budget(32_768, None, 0, LIMITS)
+    work = plan_budget(32_768, None, 0, LIMITS, works_with_tools=True)
+    assert (work.recent, work.memory) == (chat.usable // 2, chat.usable // 8)
+    assert work.recent + work.memory + work.patch <= work.usable * 0.7
+
+
 def test_the_patch_share_falls_with_the_window() -> None:
     shares = [plan_budget(w, 1, 0, LIMITS).patch / w for w in (8192, 16_384, 32_768, 131_072)]
     assert shares == sorted(shares, reverse=True)
