@@ -5,6 +5,7 @@ import numpy as np
 from services.retriever.excerpts import candidate, cut_to_fit
 from services.retriever.expand import neighbours
 from services.retriever.fill import Taken, fill
+from services.retriever.interleave import interleave
 from services.retriever.locate import Floats, Ints, Pool
 from services.retriever.mmr import mmr
 from services.retriever.near import near_duplicates
@@ -37,6 +38,7 @@ async def choose_chunks(
         vectors = [stored.vector if stored else None for stored in await texts.of(head)]
         head = head[mmr(scores.score[head], vectors, profile.mmr_balance)]
     order: list[int] = np.concatenate((head, scores.rest)).tolist()
+    order = interleave(order, scores.single.tolist(), cost, profile.hop_share)
 
     worth = worth_taking(profile, ranking, among=case.request.among_best)
     reasons = {row: "budget" if worth[row] else "rank" for row in order}

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from services.retriever.inside import Inside
 from shared.contracts.rpc import ChunkRef
 from shared.conversation.history import History
-from shared.store.port import Found, LightChunk
+from shared.store.port import Found, Hit, LightChunk
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -39,6 +39,8 @@ class Pool:
     inside: Bools
     terms: Floats
     """BM25 of the chunk itself; 0 where the terms did not find it."""
+    hop: Floats
+    """BM25 with the terms of the second hop; as `terms` where there was none."""
     dense: Floats
     """Cosine; NaN where the vector did not find it."""
 
@@ -92,6 +94,7 @@ def locate(
     occurrences: Occurrences,
     inside: Inside,
     found: Found,
+    hop: Sequence[Hit] | None = None,
     more: Iterable[LightChunk] = (),
 ) -> Pool:
     """One row a chunk. Units that the request does not have are left out: they cannot be rendered."""
@@ -106,11 +109,16 @@ def locate(
 
     term_rows = [row_of(hit.chunk) for hit in found.by_terms]
     vector_rows = [row_of(hit.chunk) for hit in found.by_vector]
+    hop_rows = [row_of(hit.chunk) for hit in hop or ()]
     for chunk in more:
         row_of(chunk)
     terms, dense = np.zeros(len(light)), np.full(len(light), np.nan)
     terms[term_rows] = [hit.score for hit in found.by_terms]
     dense[vector_rows] = [hit.score for hit in found.by_vector]
+    hops = terms
+    if hop is not None:
+        hops = np.zeros(len(light))
+        hops[hop_rows] = [hit.score for hit in hop]
 
     keys = np.fromiter(chain.from_iterable(rows), dtype=np.int64, count=3 * len(rows)).reshape(-1, 3)
     position = occurrences.newest(keys[:, 0])
@@ -132,6 +140,7 @@ def locate(
         role=history.roles[position],
         inside=_inside(light, occurrences.any_in(keys[:, 0], inside.positions), inside),
         terms=terms[order],
+        hop=hops[order],
         dense=dense[order],
     )
 

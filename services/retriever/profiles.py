@@ -14,14 +14,21 @@ TIE = 1e-6
 @dataclass(frozen=True)
 class Profile:
     name: Literal["seed", "conversation", "agent"]
+    context_share: float | None
+    """What the messages before the question weigh together at most, of what it weighs; None: no limit."""
     dense_only: bool
     """Candidates come from vectors alone, as long as there are vectors."""
     candidates: int | None
     """Cap of candidates; a cap of 200 costs .056 at 256K tokens."""
     dense_weight: float
     smooth: bool
+    """Units lend their neighbours a part of their scores."""
+    dense_smooth: float
+    """Share of the smoothed scores in what vectors say."""
     hop_weight: float
-    """Of the terms of the second hop; 0 for none."""
+    """Of the terms of the second hop."""
+    hop_share: float
+    """Of the budget, for chunks by their own score and the second hop's terms; 0 for no second hop."""
     weights: Weights
     rerank_head: int
     """So many of the best fused are reranked."""
@@ -50,11 +57,14 @@ def choose(settings: Settings, history: History) -> Profile:
 def _seed(settings: Settings) -> Profile:
     return Profile(
         name="seed",
+        context_share=None,
         dense_only=True,
         candidates=settings.retrieve_candidates,
         dense_weight=1.0,
         smooth=False,
+        dense_smooth=0.0,
         hop_weight=0.0,
+        hop_share=0.0,
         weights=Weights(
             rerank=settings.score_w_rerank,
             fused=0.0,
@@ -74,11 +84,14 @@ def _seed(settings: Settings) -> Profile:
 def _conversation(settings: Settings) -> Profile:
     return Profile(
         name="conversation",
+        context_share=0.25,
         dense_only=False,
         candidates=None,
         dense_weight=0.7,
         smooth=True,
-        hop_weight=0.25,
+        dense_smooth=0.5,
+        hop_weight=0.5,
+        hop_share=0.25,
         weights=Weights(
             rerank=settings.score_w_rerank, fused=1 - settings.score_w_rerank, recency=TIE, role=0.0
         ),
@@ -95,11 +108,14 @@ def _conversation(settings: Settings) -> Profile:
 def _agent(settings: Settings) -> Profile:
     return Profile(
         name="agent",
+        context_share=None,
         dense_only=False,
         candidates=None,
         dense_weight=0.7,
         smooth=False,
+        dense_smooth=0.0,
         hop_weight=0.0,
+        hop_share=0.0,
         weights=Weights(
             rerank=settings.score_w_rerank, fused=1 - settings.score_w_rerank, recency=TIE, role=0.0
         ),

@@ -6,10 +6,11 @@ import numpy as np
 import numpy.typing as npt
 
 from services.retriever.fill import by_value
-from services.retriever.fuse import fuse, rank_scale
+from services.retriever.fuse import above_most, fuse, rank_scale, to_best, to_range
 from services.retriever.locate import Bools, Floats, Ints, Pool
 from services.retriever.profiles import Profile
 from services.retriever.score import recency, role_weight, score
+from services.retriever.smooth import Lent
 
 
 @dataclass(frozen=True)
@@ -19,6 +20,8 @@ class Ranking:
     terms: Floats
     """BM25, with what neighbours lend where the profile smooths."""
     fused: Floats
+    single: Floats
+    """Relevance of each chunk alone, with the terms of the second hop."""
     candidates: Ints
     """Rows that may be taken, best fused first."""
     inside: Ints
@@ -33,27 +36,41 @@ class Scores:
     """Rows in the order to take them by score."""
     rest: Ints
     """Rows after those, in fused order per token."""
+    single: Ints
+    """All rows that may be taken, each by its own relevance per token; none where the profile has no
+    second hop."""
     recency: Floats
     role: Floats
 
 
-def rank(profile: Profile, pool: Pool, lent: Floats | None, asking: int) -> Ranking:
-    """`lent` is over the unit sequence. The message that asks (position `asking`) counts on no side:
-    it resembles itself more than anything that answers it."""
+def standing_out(pool: Pool, asking: int, units: int) -> Floats:
+    """By how much each chunk is more like the question than most of the `units` of the request."""
+    return above_most(np.where(pool.position == asking, np.nan, pool.dense), units)
+
+
+def rank(profile: Profile, pool: Pool, lent: Lent | None, asking: int) -> Ranking:
+    """The message that asks (position `asking`) counts on no side: it resembles itself more than anything
+    that answers it."""
     asked = pool.position == asking
-    terms = pool.terms if lent is None else pool.terms + lent[pool.unit_index]
-    terms = np.where(asked, 0.0, terms)
-    dense = np.where(asked, np.nan, pool.dense)
-    by_vector = ~np.isnan(dense)
-    if profile.dense_only and by_vector.any():
-        terms = np.zeros_like(terms)
+    terms = np.where(asked, 0.0, pool.terms)
+    hop = np.where(asked, 0.0, pool.hop)
+    dense = alone = to_range(np.where(asked, np.nan, pool.dense))
+    if lent is not None:
+        terms = np.where(asked, 0.0, terms + lent.terms[pool.unit_index])
+        near = standing_out(pool, asking, len(lent.dense)) + lent.dense[pool.unit_index]
+        near = to_best(np.where(asked, 0.0, near))
+        dense = (1 - profile.dense_smooth) * dense + profile.dense_smooth * near
+    if profile.dense_only and dense.any():
+        terms = hop = np.zeros_like(terms)
     fused = fuse(terms, dense, profile.dense_weight)
+    single = fuse(hop, alone, profile.dense_weight) if profile.hop_share else fused
     order = by_value(fused, pool.tokens, 0.0, 1)
     order = order[fused[order] > 0]
     candidates = order[~pool.inside[order] & ~asked[order]]
     return Ranking(
         terms=terms,
         fused=fused,
+        single=single,
         candidates=candidates[: profile.candidates],
         inside=order[pool.inside[order] & ~asked[order]],
     )
@@ -90,6 +107,7 @@ def settle(
         score=total,
         head=_in_order(profile, pool.unit_tokens, total, head),
         rest=_in_order(profile, pool.unit_tokens, fused, rest),
+        single=_in_order(profile, pool.unit_tokens, ranking.single, rows if profile.hop_share else rows[:0]),
         recency=recent,
         role=role,
     )

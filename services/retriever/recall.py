@@ -15,6 +15,7 @@ from shared.conversation.history import History
 from shared.models.port import Embedder, Reranker, Vector
 from shared.settings import Settings, overridden
 from shared.store.port import ChunkStore
+from shared.telemetry import INDEX_COVERAGE
 from shared.tokens.estimate import Coefficients
 
 BEST_OUTSIDE = 8
@@ -65,6 +66,7 @@ class Recall:
             )
         degraded = ["index_incomplete"] if ready.missing else []
         vectors = await covered(self._store, request.tenant, history, covered_to, request.check_to, ready)
+        INDEX_COVERAGE.observe(vectors.share)
         asked = question(request.search, request.query_tokens, self._coefficients)
         vector: Vector | None = None
         if vectors.share >= settings.dense_from:
@@ -77,10 +79,10 @@ class Recall:
             profile=profile,
             inside=read_inside(history, request.inside, request.inside_excerpts),
             occurrences=Occurrences(history),
-            weights=search_weights(request.search, request.query_tokens),
+            weights=search_weights(request.search, request.query_tokens, profile.context_share),
         )
-        found = await find(self._store, case, vector)
-        pool, lifting = await gather(self._store, case, found)
+        hits = await find(self._store, case, vector)
+        pool, lifting = await gather(self._store, case, hits)
         ranking = rank(profile, pool, lifting, case.asking)
         chosen: tuple[Candidate, ...] = ()
         dropped: tuple[Candidate, ...] = ()
@@ -98,7 +100,7 @@ class Recall:
             index=index,
             indexed_to=ready.indexed_to,
             covered_to=vectors.covered_to,
-            found=len({hit.chunk[:3] for hit in (*found.by_terms, *found.by_vector)}),
+            found=hits.chunks,
             profile=profile.name,
             degraded=tuple(degraded),
         )

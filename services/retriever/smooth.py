@@ -4,6 +4,8 @@ Found on LoCoMo at 4K tokens: .741 with single units, .798 with the neighbours o
 the budget, .841 smoothed. For conversations only: documents and independent memories lose by it.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
@@ -12,6 +14,15 @@ BEFORE = (0.7, 0.5, 0.3, 0.2)
 AFTER = (0.5, 0.3, 0.2, 0.1)
 
 Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Lent:
+    """What neighbours lend each unit of the sequence."""
+
+    terms: Floats
+    dense: Floats
+    """Of what cosines are above most of the others."""
 
 
 def lent(scores: Floats) -> Floats:

@@ -4,27 +4,42 @@ import numpy as np
 import pytest
 
 from services.retriever.expand import neighbours
-from services.retriever.hop import rare_terms
+from services.retriever.hop import telling_terms
+from services.retriever.interleave import interleave
 from services.retriever.lift import lifted
 from services.retriever.near import near_duplicates
 from services.retriever.score import Weights, recency, role_weight, score
 from tests.unit.services.retriever.support import Talk
 
 
-def test_the_hop_takes_the_rarest_terms_that_the_query_lacks() -> None:
-    texts = ["falcon lead marisol project", "project week granite", "project week orchid"]
-    terms = rare_terms(texts, {"falcon": 1.0, "lead": 1.0}, 0.25)
-    assert list(terms) == ["marisol", "granit", "orchid", "week", "project"]
+def test_the_hop_takes_what_the_best_hits_share_and_others_lack() -> None:
+    best = ["falcon lead marisol project", "marisol week project"]
+    others = ["project week granite", "project week orchid", "week granite"]
+    terms = telling_terms(best, others, {"falcon": 1.0, "lead": 1.0}, 0.25)
+    assert list(terms) == ["marisol", "project", "week"]
     assert set(terms.values()) == {0.25}
 
 
-def test_terms_come_from_the_best_hits_only_and_six_of_them() -> None:
-    best = ["juniper", "kestrel", "lantern", "nimbus", "onyx", "quartz", "topaz", "zircon", "cobalt", "ruby"]
-    found = list(rare_terms([*best, "basalt"], {}, 0.25))
-    assert len(found) == 6
-    assert found[0] == "junip"
-    assert "basalt" not in rare_terms([*best[:3], *["plain"] * 7, "basalt"], {}, 0.25)
-    assert "junip" not in rare_terms([*best, *["juniper"] * 5], {}, 0.25)
+def test_the_hop_takes_six_terms_and_equal_ones_as_they_come() -> None:
+    best = ["juniper kestrel lantern nimbus", "onyx quartz topaz zircon"]
+    assert list(telling_terms(best, [], {}, 0.5)) == [
+        "junip",
+        "kestrel",
+        "lantern",
+        "nimbus",
+        "onyx",
+        "quartz",
+    ]
+    assert telling_terms([], ["basalt"], {}, 0.5) == {}
+
+
+def test_two_orders_share_the_tokens() -> None:
+    tokens = np.array([100, 100, 100, 100, 100, 100, 100, 100])
+    assert interleave([0, 1, 2, 3, 4], [7, 6], tokens, 0.25) == [0, 7, 1, 2, 3, 6, 4]
+    # What the other took already costs nothing again.
+    assert interleave([0, 1, 2], [0, 5], tokens, 0.25) == [0, 5, 1, 2]
+    assert interleave([0, 1], [], tokens, 0.25) == [0, 1]
+    assert interleave([], [3], tokens, 0.25) == [3]
 
 
 def test_neighbours_are_the_next_units_and_parts() -> None:
