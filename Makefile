@@ -2,7 +2,7 @@ PY ?= python3
 BIN := .venv/bin
 ENGINE_VENV ?= .venv-engine
 
-.PHONY: setup demo test test-engine lint bench soak lock
+.PHONY: setup demo test test-engine lint bench soak eval eval-full lock
 
 setup: .venv/.ready  ## a virtual environment with exactly what requirements.lock names
 
@@ -39,5 +39,11 @@ bench: setup  ## time in each stage of the hot path
 soak: setup  ## 20,000 generated requests of all dialects against engines that refuse: 0 may go wrong
 	$(BIN)/python -m evals.soak --requests 20000 --seed 1
 
+eval: setup  ## recall on quick parts of the suites, compared with plain methods: some ten minutes
+	$(BIN)/backscroll eval all --quick
+
+eval-full: setup  ## all suites whole; goes on where it was stopped
+	$(BIN)/backscroll eval all
+
 lock:  ## resolve the ranges of pyproject.toml anew
-	$(BIN)/pip-compile --quiet --extra dev --strip-extras --no-emit-index-url --no-emit-find-links --no-emit-options --no-header -o requirements.lock pyproject.toml
+	$(BIN)/pip-compile --quiet --extra dev --extra eval --strip-extras --no-emit-index-url --no-emit-find-links --no-emit-options --no-header -o requirements.lock pyproject.toml

@@ -2,6 +2,7 @@
 
 import asyncio
 import signal
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any
@@ -39,6 +40,10 @@ app.add_typer(deadletters, name="deadletters")
 app.add_typer(replay, name="replay")
 app.command()(erase)
 app.command(name="nats-users")(print_nats_users)
+if find_spec("evals"):  # the image goes without it
+    from evals.command import evaluate
+
+    app.command("eval")(evaluate)
 console = Console()
 
 

@@ -1,5 +1,7 @@
 """An engine that keeps what it was sent: prompts are judged as the engine received them."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import orjson
@@ -8,30 +10,55 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from backscroll.engine.template import message_text, prompt_ids
-from backscroll.engine.tokens import shared_encoder
+from backscroll.engine.template import prompt_ids
+from backscroll.engine.tokens import Ids, shared_encoder
 from backscroll.engine.validate import validate_messages
+from shared.prompt.budget import Limits, plan_budget
 
-RESERVE = 32
-"""The window over the output reserve that Backscroll keeps without `max_tokens`."""
-SLACK = 8
+LARGEST = 1 << 24
 
 
-def window_for(budget: int) -> int:
-    """The window whose recent turns and memory block together may take `budget` tokens.
+def window_for(budget: int, limits: Limits, *, works_with_tools: bool = False) -> int:
+    """The least window whose recent turns and memory block together may take `budget` tokens.
 
-    Half of what is usable; the other half is room to grow, which a single question does not need.
+    What else is usable is room to grow, which a single question does not need.
     """
-    return (2 * budget + SLACK) * RESERVE // (RESERVE - 1) + 1
+    low, high = 1, LARGEST
+    while low < high:
+        middle = (low + high) // 2
+        lines = plan_budget(middle, None, 0, limits, works_with_tools=works_with_tools)
+        low, high = (low, middle) if lines.recent + lines.memory >= budget else (middle + 1, high)
+    return low
+
+
+def model_for(budget: int) -> str:
+    """The capturing engine has one model for each budget."""
+    return f"b{budget}"
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """A request as the engine received it."""
+
+    messages: list[dict[str, Any]]
+    tools: list[dict[str, Any]]
+    tokens: int
+    """Of all of it, as the chat template makes it."""
+    ids: Ids
+    invalid: list[str]
+    """What a strict chat template refuses, a prompt above the window included."""
 
 
 class Capture:
-    """Models `b4096`, `b8192`, ...: one for each budget, told apart by name."""
+    """Serves one model for each entry of `windows`; keeps the newest prompt of each model and session."""
 
-    def __init__(self, budgets: list[int]) -> None:
-        self.windows = {f"b{budget}": window_for(budget) for budget in budgets}
-        self.prompts: dict[tuple[str, str], dict[str, Any]] = {}
-        self.invalid: list[str] = []
+    def __init__(self, windows: Mapping[str, int]) -> None:
+        self.windows = dict(windows)
+        self._prompts: dict[tuple[str, str], Prompt] = {}
+
+    def take(self, model: str, session: str) -> Prompt:
+        """Each prompt once; KeyError where the engine was not called."""
+        return self._prompts.pop((model, session))
 
     def app(self) -> Starlette:
         routes = [
@@ -47,29 +74,24 @@ class Capture:
 
     async def _tokenize(self, request: Request) -> JSONResponse:
         body = orjson.loads(await request.body())
-        return JSONResponse({"count": _count(body), "max_model_len": self.windows[body["model"]]})
+        count = len(rendered(body["messages"], body.get("tools") or ()))
+        return JSONResponse({"count": count, "max_model_len": self.windows[body["model"]]})
 
     async def _chat(self, request: Request) -> JSONResponse:
         body = orjson.loads(await request.body())
-        tokens = _count(body)
-        self.invalid += validate_messages(body["messages"])
-        if tokens >= self.windows[body["model"]]:
-            self.invalid.append(f"{tokens} tokens for a window of {self.windows[body['model']]}")
-        key = (body["model"], request.headers["x-session-id"])
-        text = "\n".join(message_text(m) for m in body["messages"])
-        self.prompts[key] = {"text": text, "tokens": tokens, "messages": body["messages"]}
+        model, messages, tools = body["model"], body["messages"], body.get("tools") or []
+        ids = rendered(messages, tools)
+        invalid = validate_messages(messages)
+        if len(ids) >= self.windows[model]:
+            invalid.append(f"{len(ids)} tokens for a window of {self.windows[model]}")
+        session = request.headers["x-session-id"]
+        self._prompts[model, session] = Prompt(messages, tools, len(ids), ids, invalid)
         answer = {"role": "assistant", "content": "ok"}
-        usage = {"prompt_tokens": tokens, "completion_tokens": 1, "total_tokens": tokens + 1}
+        usage = {"prompt_tokens": len(ids), "completion_tokens": 1, "total_tokens": len(ids) + 1}
         choice = {"index": 0, "message": answer, "finish_reason": "stop"}
         return JSONResponse({"object": "chat.completion", "choices": [choice], "usage": usage})
 
 
-def _count(body: dict[str, Any]) -> int:
-    ids = prompt_ids(
-        shared_encoder(),
-        body["messages"],
-        body.get("tools") or (),
-        add_generation_prompt=True,
-        image_tokens=0,
-    )
-    return len(ids)
+def rendered(messages: Any, tools: Any = ()) -> Ids:
+    """The tokens of a prompt."""
+    return prompt_ids(shared_encoder(), messages, tools, add_generation_prompt=True, image_tokens=0)

@@ -5,73 +5,113 @@ questions with all of their evidence in it. Intervals are bootstrapped over conv
 questions of one conversation are not independent.
 """
 
-import random
-from collections import defaultdict
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 
-from evals.case import PRESENT, Case, Question
+import numpy as np
+import numpy.typing as npt
+
+from evals.case import PRESENT
+from evals.judged import Judged
 
 SHINGLE = 24
 """Characters; long enough not to be found by chance, short enough for a cut sentence."""
 ROUNDS = 1000
+SEED = 1
+_BASE = np.uint64(0x9E3779B97F4A7C15)
 
-
-@dataclass(frozen=True)
-class Judged:
-    """One question at one budget."""
-
-    case: str
-    question: str
-    kind: str
-    found: float
-    """Share of the evidence that is present."""
-    tokens: int
-    """Of the prompt."""
-
-    @property
-    def all_found(self) -> bool:
-        return self.found >= 1.0
+Hashes = npt.NDArray[np.uint64]
+Metric = Callable[[Judged], float]
 
 
 def present(text: str, prompt: str) -> bool:
     """Whether at least 80% of the text's characters stand in the prompt, in pieces of some length."""
-    if not text.strip():
+    if text in prompt or not text.strip():
         return True
-    if text in prompt:
-        return True
-    size = min(SHINGLE, len(text))
-    covered = bytearray(len(text))
-    for start in range(0, len(text) - size + 1):
-        if text[start : start + size] in prompt:
-            covered[start : start + size] = b"\1" * size
-    return sum(covered) >= PRESENT * len(text)
+    if len(text) <= SHINGLE:
+        return False
+    hits = np.isin(_shingles(text), _prompt_shingles(prompt))
+    # A character is covered where any shingle over it is there.
+    edges = np.zeros(len(text) + 1, dtype=np.int64)
+    starts = np.flatnonzero(hits)
+    np.add.at(edges, starts, 1)
+    np.add.at(edges, starts + SHINGLE, -1)
+    return int((np.cumsum(edges[:-1]) > 0).sum()) >= PRESENT * len(text)
 
 
-def judge(case: Case, question: Question, prompt: str, tokens: int) -> Judged:
-    texts = {p.id: p.text for p in case.pieces}
-    found = [present(texts[e], prompt) for e in sorted(question.evidence)]
-    return Judged(case.name, question.id, question.kind, sum(found) / len(found), tokens)
+def _shingles(text: str) -> Hashes:
+    """A hash of every run of `SHINGLE` characters; two in a million million collide."""
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32).astype(np.uint64)
+    count = max(len(codes) - SHINGLE + 1, 0)
+    hashes = np.zeros(count, dtype=np.uint64)
+    for offset in range(SHINGLE):
+        hashes = hashes * _BASE + codes[offset : offset + count] + np.uint64(1)
+    return hashes
+
+
+@lru_cache(maxsize=4)
+def _prompt_shingles(prompt: str) -> Hashes:
+    return np.unique(_shingles(prompt))
+
+
+def found_share(evidence: Sequence[str], prompt: str, *, whole: bool) -> float:
+    """Share of the texts that are in the prompt; `whole`: all of a text must be."""
+    return sum(text in prompt if whole else present(text, prompt) for text in evidence) / len(evidence)
+
+
+def found(judged: Judged) -> float:
+    return judged.found
+
+
+def all_found(judged: Judged) -> float:
+    return float(judged.all_found)
 
 
 def er(judged: Sequence[Judged]) -> float:
-    return sum(j.found for j in judged) / len(judged)
+    return mean(judged, found)
 
 
 def aeh(judged: Sequence[Judged]) -> float:
-    return sum(j.all_found for j in judged) / len(judged)
+    return mean(judged, all_found)
 
 
-def interval(
-    judged: Sequence[Judged], metric: Callable[[Sequence[Judged]], float], seed: int = 1
-) -> tuple[float, float]:
+def mean(judged: Sequence[Judged], metric: Metric) -> float:
+    return sum(map(metric, judged)) / len(judged) if judged else float("nan")
+
+
+def interval(judged: Sequence[Judged], metric: Metric) -> tuple[float, float]:
     """95%, over conversations drawn with replacement."""
-    by_case: dict[str, list[Judged]] = defaultdict(list)
-    for j in judged:
-        by_case[j.case].append(j)
-    cases = list(by_case.values())
-    rng = random.Random(seed)
-    values = sorted(
-        metric([j for case in rng.choices(cases, k=len(cases)) for j in case]) for _ in range(ROUNDS)
-    )
-    return values[int(0.025 * ROUNDS)], values[int(0.975 * ROUNDS) - 1]
+    return _percentiles(_by_case((j.case, metric(j)) for j in judged))
+
+
+def difference(
+    first: Sequence[Judged], second: Sequence[Judged], metric: Metric
+) -> tuple[float, float, float]:
+    """Mean of first minus second over the questions that both answered, with its 95% interval.
+
+    Paired: both are drawn with the same conversations, so that what is hard for both cancels out.
+    """
+    other: Mapping[tuple[str, str], float] = {(j.case, j.question): metric(j) for j in second}
+    pairs = [(j.case, metric(j) - other[j.case, j.question]) for j in first if (j.case, j.question) in other]
+    if not pairs:
+        return float("nan"), float("nan"), float("nan")
+    return sum(value for _, value in pairs) / len(pairs), *_percentiles(_by_case(pairs))
+
+
+def _by_case(values: Iterable[tuple[str, float]]) -> npt.NDArray[np.float64]:
+    """Rows of (sum, count), one a conversation."""
+    sums: dict[str, list[float]] = {}
+    for case, value in values:
+        total = sums.setdefault(case, [0.0, 0])
+        total[0] += value
+        total[1] += 1
+    return np.array(list(sums.values()), dtype=np.float64).reshape(-1, 2)
+
+
+def _percentiles(cases: npt.NDArray[np.float64]) -> tuple[float, float]:
+    if not len(cases):
+        return float("nan"), float("nan")
+    rng = np.random.default_rng(SEED)
+    drawn = cases[rng.integers(0, len(cases), (ROUNDS, len(cases)))].sum(axis=1)
+    low, high = np.percentile(drawn[:, 0] / drawn[:, 1], (2.5, 97.5))
+    return float(low), float(high)

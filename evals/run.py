@@ -1,127 +1,94 @@
-"""Runs a suite through the real HTTP endpoint: the history as a client sends it, then each question."""
+"""Runs a suite: the history as a client sends it, then each question on it."""
 
-import asyncio
-from collections.abc import AsyncIterator, Iterable
-from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
-from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any
+from collections.abc import Callable, Sequence
 
-import httpx
-from rich.progress import Progress
+from evals.capture import Capture, model_for, rendered
+from evals.case import Case, Question
+from evals.embeddings import EmbeddingCache
+from evals.endpoint import Asked, Endpoint, endpoint
+from evals.job import Job, spread
+from evals.judge import Judge, digest_of, last_step
+from evals.judged import Judged, Repeated
+from evals.ranked import recall_at, recalled
+from evals.results import Row
 
-from backscroll.standalone import standalone
-from evals.capture import Capture
-from evals.case import Case
-from evals.embeddings import QUERY, EmbeddingCache
-from evals.metrics import Judged, judge
-from shared.bus import connect
-from shared.service import serving
-from shared.settings import Settings
-
-POLL_S = 0.2
-SETTLED_S = 3600.0
+SAMPLE = 3
+"""Questions that are asked again of fresh services, at each budget."""
+TOLERANCE = 1 / 32
+"""The window is what holds without any; plans of the profile `seed` are off by up to 1.5%."""
+THANKS = {"role": "user", "content": "Thanks."}
+Keep = Callable[[Row], None]
 
 
-@dataclass(frozen=True)
-class Setup:
-    """What is run: settings of the product, and whether it has vectors."""
-
-    system: str
-    settings: dict[str, Any]
-    vectors: bool
-    cache: Path
-
-
-@dataclass
-class Bench:
-    capture: Capture
-    url: str
-    nats_url: str
-    client: httpx.AsyncClient
-
-    async def ask(self, model: str, session: str, messages: list[dict[str, str]]) -> httpx.Response:
-        reply = await self.client.post(
-            f"{self.url}/chat/completions",
-            json={"model": model, "messages": messages},
-            headers={"x-session-id": session},
-        )
-        reply.raise_for_status()
-        return reply
-
-
-@asynccontextmanager
-async def bench(setup: Setup, budgets: list[int]) -> AsyncIterator[Bench]:
-    async with AsyncExitStack() as stack:
-        capture = Capture(budgets)
-        engine = await stack.enter_async_context(serving(capture.app(), "127.0.0.1", 0))
-        changed = dict(setup.settings)
-        if setup.vectors:
-            cache = EmbeddingCache(setup.cache)
-            stack.push_async_callback(cache.close)
-            port = await stack.enter_async_context(serving(cache.app(), "127.0.0.1", 0))
-            changed |= {
-                "embed_url": f"http://127.0.0.1:{port}/embeddings",
-                "embed_model": "multilingual-e5-small",
-                "embed_dim": cache.dim,
-                "embed_query_prefix": QUERY,
-                "query_embed_timeout_s": 60,
-            }
-        else:
-            changed |= {"embed_url": "http://127.0.0.1:9/embeddings", "embed_dim": 384}
-        folder = stack.enter_context(TemporaryDirectory(prefix="backscroll-eval-"))
-        settings = Settings(
-            engine_url=f"http://127.0.0.1:{engine}/v1",
-            data_dir=Path(folder),
-            port=0,
-            max_context=max(capture.windows.values()),
-            **changed,
-        )
-        running = await stack.enter_async_context(standalone(settings))
-        client = await stack.enter_async_context(httpx.AsyncClient(timeout=600))
-        yield Bench(capture, running.url, running.nats_url, client)
-
-
-async def run(
-    setup: Setup, cases: Iterable[Case], budgets: list[int], progress: Progress
-) -> list[tuple[int, Judged]]:
-    """One judgement for each question at each budget."""
-    results: list[tuple[int, Judged]] = []
-    async with bench(setup, budgets) as at:
+async def ask_all(
+    job: Job,
+    cases: Sequence[Case],
+    asked: set[tuple[str, str, int]],
+    cache: EmbeddingCache | None,
+    keep: Keep,
+) -> None:
+    """Every question at every budget that is not among `asked`, through the endpoint."""
+    async with endpoint(job.windows(cases), job.settings, cache) as at:
         for case in cases:
-            task = progress.add_task(f"{setup.system} {case.name}", total=len(case.questions) * len(budgets))
-            history = case.messages()
-            await at.ask(f"b{min(budgets)}", "import", [*history, {"role": "user", "content": "Thanks."}])
-            if setup.vectors:
-                await _embedded(at.nats_url)
-            for budget in budgets:
-                for question in case.questions:
-                    await at.ask(f"b{budget}", question.id, case.asked(question))
-                    seen = at.capture.prompts.pop((f"b{budget}", question.id))
-                    results.append((budget, judge(case, question, seen["text"], seen["tokens"])))
-                    progress.advance(task)
-        if at.capture.invalid:
-            raise AssertionError(f"invalid prompts: {at.capture.invalid[:3]}")
-    return results
+            open_questions = [
+                (question, budget)
+                for budget in job.budgets
+                for question in _latest_first(case.questions)
+                if (case.name, question.id, budget) not in asked
+            ]
+            if not open_questions:
+                continue
+            judge = Judge(case, job.suite.judged)
+            await _import(at, case)
+            for question, budget in open_questions:
+                answer = await _ask(at, case, question, budget)
+                allowed = allowed_tokens(case, question, budget, judge.head, at.capture)
+                judged = judge(question, budget, answer.prompt, answer.seconds, allowed)
+                if job.suite.ranks:
+                    ranked = recalled(await at.record(answer), case)
+                    judged = recall_at(judged, ranked, question, job.suite.ranks)
+                keep(judged)
 
 
-async def _embedded(nats_url: str) -> None:
-    """Until every vector that was asked for is made."""
-    bus = await connect(nats_url, service="evaluation")
-    try:
-        async with asyncio.timeout(SETTLED_S):
-            while True:
-                states = [
-                    await bus.js.consumer_info(stream, durable)
-                    for stream, durable in (
-                        ("MESSAGES", "chunker"),
-                        ("CHUNKS", "terms"),
-                        ("CHUNKS", "vectors"),
-                    )
-                ]
-                if not any(s.num_pending or s.num_ack_pending for s in states):
-                    return
-                await asyncio.sleep(POLL_S)
-    finally:
-        await bus.close()
+def _latest_first(questions: Sequence[Question]) -> list[Question]:
+    """A request inherits from its prefixes: asked in this order, no question finds an earlier one's state."""
+    return sorted(questions, key=lambda q: (q.after is not None, -(q.after or 0)))
+
+
+async def _import(at: Endpoint, case: Case) -> None:
+    """The whole history; what follows it is no question's beginning."""
+    smallest = min(at.capture.windows, key=lambda name: at.capture.windows[name])
+    await at.ask(smallest, "import", [*case.messages(), THANKS], case.tools)
+    await at.settle()
+
+
+async def _ask(at: Endpoint, case: Case, question: Question, budget: int) -> Asked:
+    return await at.ask(model_for(budget), question.id, case.asked(question), case.tools)
+
+
+def allowed_tokens(case: Case, question: Question, budget: int, head: int, engine: Capture) -> int:
+    """The budget, and what planned amounts, estimates made before rendering, may be off by.
+
+    A last step that alone takes much of it must stay, as long as the window holds it.
+    """
+    step = len(rendered(last_step(case.asked(question))))
+    if step > budget // 4:
+        return engine.windows[model_for(budget)] - 1
+    return int(budget * (1 + TOLERANCE)) + head
+
+
+async def ask_again(
+    job: Job, cases: Sequence[Case], rows: Sequence[Row], cache: EmbeddingCache | None, keep: Keep
+) -> None:
+    """The gate `determinism`: a sample of one case, made again from nothing."""
+    case = min(cases, key=lambda c: sum(len(piece.text) for piece in c.pieces))
+    before = {(r.question, r.budget): r.digest for r in rows if isinstance(r, Judged) and r.case == case.name}
+    async with endpoint(job.windows(cases), job.settings, cache) as at:
+        await _import(at, case)
+        for budget in job.budgets:
+            sample = [q for q in _latest_first(case.questions) if (q.id, budget) in before]
+            differed = 0
+            for question in spread(sample, SAMPLE):
+                answer = await _ask(at, case, question, budget)
+                differed += digest_of(answer.prompt) != before[question.id, budget]
+            keep(Repeated(case.name, budget, min(len(sample), SAMPLE), differed))

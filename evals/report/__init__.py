@@ -1,0 +1,1 @@
+"""A report of raw results: Markdown, HTML that needs no network, charts."""

@@ -1,0 +1,146 @@
+"""The tables of a report, in Markdown."""
+
+from collections.abc import Iterator, Sequence
+from statistics import median
+
+from evals.gates import BUDGET, DETERMINISM, GATES, PAIRS, gate_of
+from evals.judged import Judged
+from evals.metrics import aeh, all_found, difference, er, found, interval
+from evals.report.figures import Filed, Suited
+from evals.turns.run import Played
+from evals.turns.table import COLUMNS, line
+
+NONE = "–"
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:
+    """The first `left` columns hold words, the rest figures."""
+    marks = ["---" if column < left else "---:" for column in range(len(head))]
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in (head, marks, *rows))
+
+
+def recall(suited: Suited) -> str:
+    """Every system at every budget; differences are of all evidence found, paired by question."""
+    ranks = sorted({k for filed in suited.systems for j in filed.judged for k, _ in j.at})
+    head = ["system", "budget", "questions", "ER", "95%", "AEH", "95%", "Backscroll's AEH is more by", "95%"]
+    head += ["prompt tokens", "ms", *(f"R@{k}" for k in ranks)]
+    return table(
+        head, [_recall_row(suited, filed, b, ranks) for b in suited.budgets for filed in suited.systems]
+    )
+
+
+def _recall_row(suited: Suited, filed: Filed, budget: int, ranks: Sequence[int]) -> list[str]:
+    judged = filed.at(budget)
+    if not judged:
+        return [filed.system, f"{budget:,}", "0", *[NONE] * (8 + len(ranks))]
+    reference = suited.reference
+    versus = [NONE, NONE]
+    if reference is not None and reference is not filed:
+        mean, low, high = difference(reference.at(budget), judged, all_found)
+        versus = [f"{mean:+.3f}", span(judged, low, high)]
+    shares = [dict(j.at) for j in judged]
+    return [
+        filed.system,
+        f"{budget:,}",
+        f"{len(judged):,}",
+        f"{er(judged):.3f}",
+        span(judged, *interval(judged, found)),
+        f"**{aeh(judged):.3f}**",
+        span(judged, *interval(judged, all_found)),
+        *versus,
+        f"{sum(j.tokens for j in judged) / len(judged):,.0f}",
+        f"{1000 * median(j.seconds for j in judged):,.0f}",
+        *(f"{sum(s.get(k, 0.0) for s in shares) / len(shares):.3f}" for k in ranks),
+    ]
+
+
+def span(judged: Sequence[Judged], low: float, high: float) -> str:
+    """Empty where there is one conversation alone to draw from."""
+    return f"{low:.3f} to {high:.3f}" if len({j.case for j in judged}) > 1 else NONE
+
+
+def by_kind(suited: Suited) -> str:
+    """All evidence found, by kind of question; empty where there is one kind."""
+    if len(suited.kinds) < 2:
+        return ""
+    head = ["kind", "questions", "budget", *(filed.system for filed in suited.systems)]
+    rows = []
+    for kind in suited.kinds:
+        for budget in suited.budgets:
+            of_kind = [filed.at(budget, kind) for filed in suited.systems]
+            count = max(map(len, of_kind))
+            rows.append([kind, str(count), f"{budget:,}", *map(_aeh, of_kind)])
+    return table(head, rows)
+
+
+def _aeh(judged: Sequence[Judged]) -> str:
+    return f"{aeh(judged):.3f}" if judged else NONE
+
+
+def played(suited: Suited) -> str:
+    """Suites that are played turn by turn: price and recall of requests longer than the window."""
+    rows = []
+    for window in suited.windows:
+        for filed in suited.systems:
+            turns = [turn for turn in filed.turns if turn.window == window]
+            embedded = next((e for e in filed.embedded if e.window == window), None)
+            if turns:
+                system, *cells = line(filed.system, Played(turns, embedded))
+                rows.append([system, f"{window:,}", *cells])
+    return table([COLUMNS[0], "window", *COLUMNS[1:]], rows)
+
+
+def gates(suites: Sequence[Suited]) -> str:
+    """How many prompts fail each gate, of how many."""
+    return table(
+        ["suite", "system", "prompts", *GATES],
+        [_gates_row(suited.name, filed) for suited in suites for filed in suited.systems],
+        left=2,
+    )
+
+
+def _gates_row(suite: str, filed: Filed) -> list[str]:
+    failed = dict.fromkeys(GATES, 0)
+    for gate in _failed(filed):
+        failed[gate] += 1
+    again = sum(r.asked for r in filed.repeated)
+    asked = len(filed.judged) + sum(not turn.refused for turn in filed.turns)
+    cells = {gate: str(failed[gate]) for gate in GATES}
+    cells[DETERMINISM] = f"{sum(r.differed for r in filed.repeated)} of {again}" if again else NONE
+    if not filed.judged:
+        # The window itself is the budget there, which validity includes.
+        cells |= {gate: NONE for gate in GATES if gate not in (PAIRS, BUDGET)}
+    return [suite, filed.system, f"{asked:,}", *cells.values()]
+
+
+def _failed(filed: Filed) -> Iterator[str]:
+    """Each gate once a prompt."""
+    for judged in filed.judged:
+        yield from {gate_of(fault) for fault in judged.faults}
+    for turn in filed.turns:
+        yield from {PAIRS for _ in turn.faults}
+
+
+def mechanisms(suited: Suited) -> str:
+    """What each mechanism contributes: Backscroll less Backscroll without it; empty without ablations."""
+    reference = suited.reference
+    without = [filed for filed in suited.systems if filed.system.startswith("without ")]
+    if reference is None or not without:
+        return ""
+    rows = []
+    for filed in without:
+        for budget in suited.budgets:
+            full, less = reference.at(budget), filed.at(budget)
+            shares = difference(full, less, found)
+            whole = difference(full, less, all_found)
+            rows.append(
+                [
+                    filed.system.removeprefix("without "),
+                    f"{budget:,}",
+                    f"{shares[0]:+.3f}",
+                    span(less, *shares[1:]),
+                    f"**{whole[0]:+.3f}**",
+                    span(less, *whole[1:]),
+                ]
+            )
+    return table(["mechanism", "budget", "ER", "95%", "AEH", "95%"], rows)

@@ -1,0 +1,48 @@
+"""What is compared: Backscroll under several settings, and the baselines."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, get_args
+
+from evals.baselines.ranker import Method
+from evals.turns.systems import SYSTEMS as PLAYED
+
+BASELINES: tuple[Method, ...] = get_args(Method)
+NEED_VECTORS = ("dense", "rrf")
+
+
+@dataclass(frozen=True)
+class System:
+    name: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Of the product."""
+    baseline: Method | None = None
+
+    @property
+    def needs_vectors(self) -> bool:
+        return self.baseline in NEED_VECTORS
+
+
+SEED = {"profile": "seed", "drift_mode": "rebuild"}
+PRODUCT = {
+    "backscroll": System("backscroll"),
+    # The reference's own policy: candidates from vectors alone, no fill, one hop, a rebuild at a drift. The
+    # fused order stands in for its cross-encoder, which is the kinder of its two ways without one.
+    "seed": System("seed", SEED),
+    "seed-zero": System("seed-zero", SEED | {"rerank_fallback": "zero"}),
+}
+SYSTEMS: dict[str, System] = PRODUCT | {name: System(name, baseline=name) for name in BASELINES}
+TURN_SYSTEMS: dict[str, System] = {name: System(name, played.settings) for name, played in PLAYED.items()}
+"""Of the suites that are played turn by turn."""
+BY_DEFAULT: dict[str, tuple[str, ...]] = {
+    "questions": ("backscroll", "seed", "window", "bm25", "dense", "rrf"),
+    "turns": ("backscroll", "seed", "hysteresis", "reinject", "window"),
+    # Counts embeddings, in which the systems are alike.
+    "replay": ("backscroll",),
+}
+"""By the mode of a suite, where none is named."""
+
+
+def ablations() -> list[System]:
+    """Backscroll, and Backscroll with each mechanism of its profiles off, one at a time."""
+    return [PRODUCT["backscroll"]]
