@@ -1,0 +1,114 @@
+"""Sends a conversation turn by turn and keeps what each request cost."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import httpx
+
+from backscroll.engine.validate import validate_messages
+from evals.capture import Prompt, rendered
+from evals.case import Case, Question
+from evals.endpoint import Asked, Endpoint
+from evals.metrics import found_share
+from evals.shown import shown
+from evals.turns.prefix import Account
+from evals.turns.script import Step, sizes
+from evals.turns.systems import System, WindowOnly
+from evals.turns.turn import Found, Turn
+
+RECORDS_AT_ONCE = 8
+Judging = Literal["pieces", "strings"]
+Advance = Callable[[], None]
+
+
+@dataclass(frozen=True)
+class Sent:
+    """What came of one request."""
+
+    prompt: Prompt | None
+    """None: refused."""
+    seconds: float = 0.0
+    answer: Asked | None = None
+
+
+class Player:
+    """One system at one window."""
+
+    def __init__(self, window: int, system: System, judged: Judging, at: Endpoint | None) -> None:
+        self._window = window
+        self._system = system
+        self._judged = judged
+        self._at = at
+
+    async def play(self, case: Case, steps: Sequence[Step], advance: Advance = lambda: None) -> list[Turn]:
+        """Every request of the conversation, in order."""
+        account, whole = Account(), sizes(case)
+        alone = WindowOnly(self._window)
+        turns: list[Turn] = []
+        answers: list[Asked | None] = []
+        for number, step in enumerate(steps):
+            messages = step.messages(case)
+            if self._at is None:
+                sent = _alone(alone.prompt(messages, case.tools), case)
+            else:
+                sent = await self._ask(self._at, case, messages, number)
+            turn = Turn(case.name, self._window, step.length, whole[step.length], step.kind)
+            turns.append(self._judged_turn(case, step, turn, sent, account))
+            answers.append(sent.answer)
+            advance()
+        return await self._explained(turns, answers)
+
+    async def _ask(self, at: Endpoint, case: Case, messages: list[dict[str, Any]], number: int) -> Sent:
+        try:
+            answer = await at.ask(self._system.model(self._window, number), case.name, messages, case.tools)
+        except httpx.HTTPStatusError as error:
+            if error.response.is_client_error:
+                return Sent(None)
+            raise
+        return Sent(answer.prompt, answer.seconds, answer)
+
+    def _judged_turn(self, case: Case, step: Step, turn: Turn, sent: Sent, account: Account) -> Turn:
+        prompt = sent.prompt
+        if prompt is None:
+            return replace(turn, action="refused")
+        shared = account.enter(prompt.ids, fork=step.kind != "turn")
+        return replace(
+            turn,
+            tokens=prompt.tokens,
+            shared=shared.before,
+            best=shared.best,
+            found=tuple(self._found(case, question, prompt) for question in step.questions),
+            faults=tuple(prompt.invalid),
+            seconds=round(sent.seconds, 4),
+        )
+
+    def _found(self, case: Case, question: Question, prompt: Prompt) -> Found:
+        evidence = sorted(question.evidence)
+        if self._judged == "pieces":
+            texts = {piece.id: piece.text for piece in case.pieces}
+            evidence = [texts[name] for name in evidence]
+        told = shown(prompt.messages).joined
+        share = found_share(evidence, told, whole=self._judged == "strings")
+        return Found(question.id, question.kind, share)
+
+    async def _explained(self, turns: Sequence[Turn], answers: Sequence[Asked | None]) -> list[Turn]:
+        """With what the records say was done."""
+        gate = asyncio.Semaphore(RECORDS_AT_ONCE)
+
+        async def explained(turn: Turn, answer: Asked | None) -> Turn:
+            if self._at is None or answer is None:
+                return turn
+            async with gate:
+                record = await self._at.record(answer)
+            if record is None:
+                return turn
+            return replace(turn, action=record["action"], degraded=tuple(record["degraded"]))
+
+        return await asyncio.gather(*map(explained, turns, answers))
+
+
+def _alone(prompt: list[dict[str, Any]], case: Case) -> Sent:
+    ids = rendered(prompt, case.tools)
+    return Sent(Prompt(prompt, [dict(t) for t in case.tools], len(ids), ids, validate_messages(prompt)))
