@@ -1,6 +1,7 @@
 """Which store the settings name."""
 
 import re
+import warnings
 
 from qdrant_client import AsyncQdrantClient
 
@@ -21,13 +22,16 @@ def open_store(settings: Settings, embedder: str, dim: int) -> ChunkStore:
     name = collection_name(settings.collection, embedder)
     if settings.qdrant_url is None:
         return EdgeStore(settings.data_dir / "store", name, dim)
-    client = AsyncQdrantClient(
-        url=settings.qdrant_url,
-        api_key=settings.qdrant_api_key,
-        timeout=SERVER_TIMEOUT_S,
-        # It asks in a thread at once and warns where nothing answers yet; `ensure` says it better.
-        check_compatibility=False,
-    )
+    with warnings.catch_warnings():
+        # It warns of a key without TLS, which is how a store on a network of its own is reached.
+        warnings.simplefilter("ignore", UserWarning)
+        client = AsyncQdrantClient(
+            url=settings.qdrant_url,
+            api_key=settings.qdrant_api_key,
+            timeout=SERVER_TIMEOUT_S,
+            # It asks in a thread at once and warns where nothing answers yet; `ensure` says it better.
+            check_compatibility=False,
+        )
     return ServerStore(client, name, dim)
 
 

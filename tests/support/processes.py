@@ -14,14 +14,13 @@ STARTING_S = 60.0
 
 
 class Child:
-    """A command of this interpreter. `lines` is what it wrote, both outputs together."""
+    """A command. `lines` is what it wrote, both outputs together."""
 
-    def __init__(self, arguments: list[str], settings: Mapping[str, Any]) -> None:
+    def __init__(self, command: list[str], environment: Mapping[str, str]) -> None:
         kept = {k: v for k, v in os.environ.items() if not k.startswith("BACKSCROLL_")}
-        given = {f"BACKSCROLL_{name.upper()}": str(value) for name, value in settings.items()}
         self._process = subprocess.Popen(
-            [sys.executable, *arguments],
-            env={**kept, **given},
+            command,
+            env={**kept, **environment},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -73,7 +72,7 @@ def started(line: str) -> bool:
 
 def service(name: str, settings: Mapping[str, Any]) -> Child:
     """`python -m services.<name>`"""
-    return Child(["-m", f"services.{name}"], settings)
+    return _ours([f"services.{name}"], settings)
 
 
 def health_port(child: Child) -> int:
@@ -83,7 +82,12 @@ def health_port(child: Child) -> int:
 
 def standalone(settings: Mapping[str, Any]) -> Child:
     """`backscroll up`"""
-    return Child(["-m", "backscroll.cli", "up"], settings)
+    return _ours(["backscroll.cli", "up"], settings)
+
+
+def _ours(arguments: list[str], settings: Mapping[str, Any]) -> Child:
+    given = {f"BACKSCROLL_{name.upper()}": str(value) for name, value in settings.items()}
+    return Child([sys.executable, "-m", *arguments], given)
 
 
 def url_of(child: Child) -> str:
