@@ -89,7 +89,7 @@ def faults_of(row: Judged | Repeated | Turn | Embedded) -> list[str]:
     if isinstance(row, Judged):
         return [f"{row.question} at {row.budget}: {fault}" for fault in row.faults]
     if isinstance(row, Turn):
-        return [f"{row.case}, {row.length} messages: {PAIRS}: {fault}" for fault in row.faults]
+        return [f"{row.case}, {row.length} messages: {fault}" for fault in row.faults]
     if isinstance(row, Repeated) and row.differed:
         return [f"{row.case} at {row.budget}: {DETERMINISM}: {row.differed} of {row.asked} differ"]
     return []

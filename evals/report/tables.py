@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from statistics import median
 
-from evals.gates import BUDGET, DETERMINISM, GATES, PAIRS, gate_of
+from evals.gates import DETERMINISM, GATES, gate_of
 from evals.judged import Judged
 from evals.metrics import aeh, all_found, difference, er, found, interval
 from evals.report.figures import Filed, Suited
@@ -107,9 +107,6 @@ def _gates_row(suite: str, filed: Filed) -> list[str]:
     asked = len(filed.judged) + sum(not turn.refused for turn in filed.turns)
     cells = {gate: str(failed[gate]) for gate in GATES}
     cells[DETERMINISM] = f"{sum(r.differed for r in filed.repeated)} of {again}" if again else NONE
-    if not filed.judged:
-        # The window itself is the budget there, which validity includes.
-        cells |= {gate: NONE for gate in GATES if gate not in (PAIRS, BUDGET)}
     return [suite, filed.system, f"{asked:,}", *cells.values()]
 
 
@@ -118,7 +115,7 @@ def _failed(filed: Filed) -> Iterator[str]:
     for judged in filed.judged:
         yield from {gate_of(fault) for fault in judged.faults}
     for turn in filed.turns:
-        yield from {PAIRS for _ in turn.faults}
+        yield from {gate_of(fault) for fault in turn.faults}
 
 
 def mechanisms(suited: Suited) -> str:

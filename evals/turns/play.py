@@ -11,6 +11,7 @@ from backscroll.engine.validate import validate_messages
 from evals.capture import Prompt, rendered
 from evals.case import Case, Question
 from evals.endpoint import Asked, Endpoint
+from evals.gates import Said, faults
 from evals.metrics import found_share
 from evals.shown import shown
 from evals.turns.prefix import Account
@@ -44,7 +45,7 @@ class Player:
 
     async def play(self, case: Case, steps: Sequence[Step], advance: Advance = lambda: None) -> list[Turn]:
         """Every request of the conversation, in order."""
-        account, whole = Account(), sizes(case)
+        account, whole, history = Account(), sizes(case), Said(case.messages())
         alone = WindowOnly(self._window)
         turns: list[Turn] = []
         answers: list[Asked | None] = []
@@ -55,7 +56,7 @@ class Player:
             else:
                 sent = await self._ask(self._at, case, messages, number)
             turn = Turn(case.name, self._window, step.length, whole[step.length], step.kind)
-            turns.append(self._judged_turn(case, step, turn, sent, account))
+            turns.append(self._judged_turn(case, step, turn, sent, account, history))
             answers.append(sent.answer)
             advance()
         return await self._explained(turns, answers)
@@ -69,27 +70,32 @@ class Player:
             raise
         return Sent(answer.prompt, answer.seconds, answer)
 
-    def _judged_turn(self, case: Case, step: Step, turn: Turn, sent: Sent, account: Account) -> Turn:
+    def _judged_turn(
+        self, case: Case, step: Step, turn: Turn, sent: Sent, account: Account, history: Said
+    ) -> Turn:
         prompt = sent.prompt
         if prompt is None:
             return replace(turn, action="refused")
         shared = account.enter(prompt.ids, fork=step.kind != "turn")
+        told = shown(prompt.messages)
+        if step.kind in ("question", "edit"):
+            # What was added here is nothing that was said before.
+            told = replace(told, window=told.window[:-1])
         return replace(
             turn,
             tokens=prompt.tokens,
             shared=shared.before,
             best=shared.best,
-            found=tuple(self._found(case, question, prompt) for question in step.questions),
-            faults=tuple(prompt.invalid),
+            found=tuple(self._found(case, question, told.joined) for question in step.questions),
+            faults=faults(prompt, told, history, history.end(step.length), self._window - 1),
             seconds=round(sent.seconds, 4),
         )
 
-    def _found(self, case: Case, question: Question, prompt: Prompt) -> Found:
+    def _found(self, case: Case, question: Question, told: str) -> Found:
         evidence = sorted(question.evidence)
         if self._judged == "pieces":
             texts = {piece.id: piece.text for piece in case.pieces}
             evidence = [texts[name] for name in evidence]
-        told = shown(prompt.messages).joined
         share = found_share(evidence, told, whole=self._judged == "strings")
         return Found(question.id, question.kind, share)
 
