@@ -8,7 +8,7 @@ import numpy as np
 from services.gateway.prepare.clamp import clamped
 from services.gateway.prepare.draft import Draft, places, rendered, resolve
 from services.gateway.prepare.local import local_plan
-from services.gateway.prepare.measure import Measure, prompt_bound
+from services.gateway.prepare.measure import Measure, image_tokens, prompt_bound
 from services.gateway.prepare.prefix import account
 from services.gateway.prepare.prepared import Policy, Prepared
 from services.gateway.prepare.publish import Publisher
@@ -31,7 +31,7 @@ FIRST_POLL_S = 0.02
 LAST_POLL_S = 0.5
 REPUBLISH_S = 20.0
 LIKELY_RATIO = 0.4
-"""Of the bound: English is at .32 of it, code at .45, Chinese at .57. Beyond it nothing is tried."""
+"""Of a text's bound: English is at .32 of it, code at .45, Chinese at .57. Beyond it nothing is tried."""
 SEARCH_CHARS_PER_TOKEN = 4
 NOT_FRESH = frozenset(
     {
@@ -190,9 +190,7 @@ class Assembly:
                     return draft
         draft = await self._draft(request, done, layout)
         guess = done.last_resort or lesson.bound.guess > 1.0
-        guess = guess or (
-            draft.measured.counted is None and draft.measured.bound * LIKELY_RATIO <= done.limit
-        )
+        guess = guess or (draft.measured.counted is None and likely_tokens(request, draft) <= done.limit)
         if draft.measured.tokens <= done.limit or guess:
             # After a refusal, or where nobody counts: the engine alone knows whether the smallest fits.
             return draft
@@ -250,3 +248,9 @@ def _changed_by(done: Prepared, plan: Plan) -> str:
     if done.last_resort:
         return "refused"
     return "shrunk" if plan.action in ("reuse", "patch") else plan.action
+
+
+def likely_tokens(request: Request, draft: Draft) -> float:
+    """What a prompt may come to that nobody counts; an image costs what it costs."""
+    images = image_tokens(request, draft.messages)
+    return images + (draft.measured.bound - images) * LIKELY_RATIO

@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,6 +36,10 @@ class Measured:
     """Upper bound of the same prompt, uncorrected."""
     counted: int | None = None
     """What the engine's tokenizer said, images added; None where it was not asked."""
+
+
+def image_tokens(request: Request, messages: Sequence[bytes]) -> int:
+    return sum(len(IMAGE.findall(message)) for message in messages) * request.reader.image_tokens
 
 
 def prompt_bound(request: Request, layout: Layout) -> int:
@@ -102,8 +107,8 @@ class Measure:
             return estimated, down.part
         if counted is None:
             return estimated, "count_estimated"
-        images = sum(len(IMAGE.findall(message)) for message in sent.messages)
-        counted += images * request.reader.image_tokens
+        images = image_tokens(request, sent.messages)
+        counted += images
         tokens = int(lesson.counter.estimate(counted))
         if images:
             # Some endpoints do count them, and then they are in it twice; the bound has them once.
