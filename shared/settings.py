@@ -66,7 +66,7 @@ class Settings(BaseSettings):
         65_536, ge=1, description="Cap of the memory block; at most 1/4 of usable."
     )
     patch_max_tokens: int = Field(
-        8192, ge=1, description="Cap of one patch; at most 1/16 of usable, 1/32 from 32K on."
+        8192, ge=1, description="Cap of one patch; at most 1/8 of usable, 1/32 from 32K on."
     )
     query_max_tokens: int = Field(2048, ge=1, description="Cap of the search text; at most 1/128 of usable.")
     clamp_margin_tokens: int = Field(

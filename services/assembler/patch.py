@@ -11,7 +11,7 @@ from shared.contracts.rpc import Assembled
 from shared.conversation.history import RoleCode
 from shared.errors import DependencyUnavailable
 from shared.prompt.place import Placement, excerpt_tokens
-from shared.prompt.plan import FRAME_TOKENS, Layout, Patch, Plan
+from shared.prompt.plan import PATCH_FRAME_TOKENS, Layout, Patch, Plan
 
 SMALLEST_PATCH = 128
 """Upper-bound tokens: one short message."""
@@ -27,7 +27,7 @@ BEST_UNJUDGED = 3
 def room_for_patch(case: Case, layout: Layout, grown: Placement) -> int:
     """Upper-bound tokens; 0 where the window is due for an eviction anyway, or nobody asks."""
     room = case.budget.usable - grown.tokens - excerpt_tokens(layout, case.request.ratio)
-    tokens = int(min(case.budget.patch, room) / case.request.ratio) - FRAME_TOKENS
+    tokens = int(min(case.budget.patch, room) / case.request.ratio) - PATCH_FRAME_TOKENS
     asks = case.history.roles[-1] != RoleCode.ASSISTANT
     return tokens if asks and tokens >= SMALLEST_PATCH else 0
 

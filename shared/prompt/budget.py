@@ -8,6 +8,8 @@ window evicts on up to 45% of requests, and each eviction is a cold prefix.
 
 from dataclasses import asdict, dataclass, fields
 
+import numpy as np
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -86,7 +88,5 @@ def plan_budget(
 
 
 def _patch_share(usable: int) -> int:
-    """1/16 up to 8K, falling to 1/32 from 32K on."""
-    low, high = 8192, 32_768
-    fall = min(max((usable - low) / (high - low), 0.0), 1.0)
-    return int(usable / 16 * (1 - fall / 2))
+    """1/8 up to 4K, falling to 1/16 at 8K and 1/32 from 32K on."""
+    return int(usable * np.interp(usable, (4096, 8192, 32_768), (1 / 8, 1 / 16, 1 / 32)))

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from shared.conversation.history import History, RoleCode
 from shared.prompt.budget import Budget
-from shared.prompt.plan import FRAME_TOKENS, Allowance, Cut, Excerpt, Layout, Patch
+from shared.prompt.plan import FRAME_TOKENS, PATCH_FRAME_TOKENS, Allowance, Cut, Excerpt, Layout, Patch
 from shared.prompt.state import Tip
 from shared.prompt.window import Tokens, Window, recent_window, step_starts, task_cost, window_cost
 
@@ -50,8 +50,8 @@ def tokens_after_cuts(history: History, cuts: tuple[Cut, ...], ratio: float) -> 
 
 def excerpt_tokens(layout: Layout, ratio: float) -> int:
     """What block and patches cost, engine tokens, as estimated."""
-    framed = [layout.block, *(p.excerpts for p in layout.patches)]
-    total = sum(FRAME_TOKENS + sum(e.tokens for e in excerpts) for excerpts in framed if excerpts)
+    total = FRAME_TOKENS + sum(e.tokens for e in layout.block) if layout.block else 0
+    total += sum(PATCH_FRAME_TOKENS + sum(e.tokens for e in patch.excerpts) for patch in layout.patches)
     return int(np.ceil(total * ratio))
 
 

@@ -9,7 +9,9 @@ from typing import Literal, NamedTuple
 from pydantic import BaseModel, ConfigDict
 
 FRAME_TOKENS = 160
-"""Upper bound of the lines that open and close a block or patch."""
+"""Upper bound of the lines that open and close a block."""
+PATCH_FRAME_TOKENS = 96
+"""The same of a patch, whose lines are shorter."""
 LABEL_TOKENS = 12
 """Of the label that an excerpt stands under, as planned with; what it is in truth is counted when it is
 rendered. With a label a turn and a line a kind (planned with 32), LoCoMo conv-26 at 4,096 tokens by terms

@@ -5,8 +5,15 @@ from shared.contracts.events import Unit
 from shared.conversation.address import text_digest
 from shared.conversation.history import RoleCode
 from shared.prompt.cut import apply_cuts, cut_to
-from shared.prompt.plan import Cut, Excerpt, Layout, Patch
-from shared.prompt.render import BLOCK_OPENING, TASK_LEFT_OUT, render, render_excerpts
+from shared.prompt.plan import FRAME_TOKENS, PATCH_FRAME_TOKENS, Cut, Excerpt, Layout, Patch
+from shared.prompt.render import (
+    BLOCK_OPENING,
+    CLOSING,
+    PATCH_OPENING,
+    TASK_LEFT_OUT,
+    render,
+    render_excerpts,
+)
 from shared.tokens.estimate import Coefficients, upper_bound
 
 
@@ -93,6 +100,11 @@ def test_a_quotation_cannot_close_its_frame() -> None:
     text, _ = render_excerpts([c.excerpt(0)], c, BLOCK_OPENING)
     assert text.count("</excerpts>") == 1
     assert text.count("<excerpts>") == 1
+
+
+def test_a_frame_costs_no_more_than_is_planned_for_it() -> None:
+    for opening, planned in ((BLOCK_OPENING, FRAME_TOKENS), (PATCH_OPENING, PATCH_FRAME_TOKENS)):
+        assert upper_bound(f"{opening}{CLOSING}\n\n", Coefficients()) <= planned
 
 
 def test_block_before_the_anchor_patch_after_a_tool_result() -> None:
