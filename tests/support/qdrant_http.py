@@ -137,7 +137,12 @@ class QdrantOverEdge:
     def index(self, name: str, body: bytes, wait: bool) -> dict[str, Any]:
         asked = models.CreateFieldIndex.model_validate_json(body)
         schema = field_index(asked.field_schema)
-        self._shard(name).update(edge.UpdateOperation.create_field_index(asked.field_name, schema))
+        shard = self._shard(name)
+        # Two services ask for it at their start. A server leaves an index that is there alone; Edge would
+        # build it anew, without what is written meanwhile.
+        with self._creating:
+            if asked.field_name not in shard.info().payload_schema:
+                shard.update(edge.UpdateOperation.create_field_index(asked.field_name, schema))
         return _done(wait)
 
     def upsert(self, name: str, body: bytes, wait: bool) -> dict[str, Any]:
