@@ -31,9 +31,9 @@ def window_for(budget: int, limits: Limits, *, works_with_tools: bool = False) -
     return low
 
 
-def model_for(budget: int) -> str:
-    """The capturing engine has one model for each budget."""
-    return f"b{budget}"
+def model_for(budget: int, share: int = 100) -> str:
+    """The capturing engine has a model for each budget, and for shares (percent) of it."""
+    return f"b{budget}" if share == 100 else f"b{budget}-{share}"
 
 
 @dataclass(frozen=True)

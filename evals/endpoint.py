@@ -39,6 +39,12 @@ class Asked:
     """From the request to the whole answer; the engine answers at once."""
     headers: Mapping[str, str]
 
+    @property
+    def degraded(self) -> tuple[str, ...]:
+        """What the request went without."""
+        told = self.headers.get("x-backscroll-degraded", "")
+        return tuple(part.strip() for part in told.split(",") if part.strip())
+
 
 @dataclass(frozen=True)
 class Endpoint:

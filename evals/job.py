@@ -16,6 +16,10 @@ from shared.settings import Settings
 
 # Above 131,072 tokens the defaults cap a prompt; a budget is to be used.
 UNCAPPED = {"recent_window_tokens": LARGEST, "memory_max_tokens": LARGEST}
+SHARES = (100, 95, 90, 85, 80, 75, 70, 60, 50)
+"""Percent of a budget that Backscroll plans for: its plans are estimates, made before anything is rendered,
+and come out up to 25% longer where what is chosen is denser than the conversation. The first that keeps to
+the budget is judged."""
 ONLY_RECALLED = {"recent_window_tokens": 1}
 """For R@k: every message is a candidate, none stands in the prompt as recent."""
 
@@ -60,8 +64,9 @@ class Job:
         head = min((head_tokens(case) for case in cases), default=0)
         tools = any(piece.role == "tool" for case in cases for piece in case.pieces)
         return {
-            model_for(budget): window_for(budget, limits, works_with_tools=tools) + head
+            model_for(budget, share): window_for(budget * share // 100, limits, works_with_tools=tools) + head
             for budget in self.budgets
+            for share in SHARES
         }
 
     def __str__(self) -> str:

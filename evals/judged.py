@@ -21,6 +21,8 @@ class Judged:
     """Of the prompt, to compare it with that of another process."""
     faults: tuple[str, ...] = ()
     """Gates that it fails: `gate: what is wrong`."""
+    degraded: tuple[str, ...] = ()
+    """What the request went without."""
     at: tuple[tuple[int, float], ...] = ()
     """R@k: the share of the evidence among the first k recalled pieces, for each k."""
 

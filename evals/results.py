@@ -53,6 +53,9 @@ class Results:
         self._file = file
         self.runs: dict[str, Run] = {}
         self.rows: dict[str, list[Row]] = {}
+        if file.exists() and not file.read_bytes().endswith(b"\n"):
+            with file.open("a", encoding="utf-8") as lines:
+                lines.write("\n")  # a stopped run left its last line half written
         for key, found in _read(file):
             self._take(key, found)
 
@@ -87,7 +90,7 @@ class Results:
 
 
 def _read(file: Path) -> Iterator[tuple[str, Run | Row]]:
-    """A last line that a stopped run left half written is left out."""
+    """A line that was left half written is left out."""
     if not file.exists():
         return
     for line in file.read_text(encoding="utf-8").splitlines():

@@ -1,21 +1,20 @@
 """Runs a suite: the history as a client sends it, then each question on it."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from evals.capture import Capture, model_for, rendered
 from evals.case import Case, Question
 from evals.embeddings import EmbeddingCache
 from evals.endpoint import Asked, Endpoint, endpoint
-from evals.job import Job, spread
-from evals.judge import Judge, digest_of, last_step
+from evals.job import SHARES, Job, spread
+from evals.judge import Judge, digest_of, head_tokens, last_step
 from evals.judged import Judged, Repeated
 from evals.ranked import recall_at, recalled
 from evals.results import Row
 
 SAMPLE = 3
 """Questions that are asked again of fresh services, at each budget."""
-TOLERANCE = 1 / 32
-"""The window is what holds without any; plans of the profile `seed` are off by up to 1.5%."""
 THANKS = {"role": "user", "content": "Thanks."}
 Keep = Callable[[Row], None]
 
@@ -41,9 +40,10 @@ async def ask_all(
             judge = Judge(case, job.suite.judged)
             await _import(at, case)
             for question, budget in open_questions:
-                answer = await _ask(at, case, question, budget)
                 allowed = allowed_tokens(case, question, budget, judge.head, at.capture)
+                answer = await ask_within(at, case, question, budget, allowed)
                 judged = judge(question, budget, answer.prompt, answer.seconds, allowed)
+                judged = replace(judged, degraded=answer.degraded)
                 if job.suite.ranks:
                     ranked = recalled(await at.record(answer), case)
                     judged = recall_at(judged, ranked, question, job.suite.ranks)
@@ -62,19 +62,20 @@ async def _import(at: Endpoint, case: Case) -> None:
     await at.settle()
 
 
-async def _ask(at: Endpoint, case: Case, question: Question, budget: int) -> Asked:
-    return await at.ask(model_for(budget), question.id, case.asked(question), case.tools)
+async def ask_within(at: Endpoint, case: Case, question: Question, budget: int, allowed: int) -> Asked:
+    """The answer of the largest window whose prompt keeps to what is allowed; else of the smallest."""
+    for share in SHARES:
+        model = model_for(budget, share)
+        answer = await at.ask(model, question.id, case.asked(question), case.tools)
+        if answer.prompt.tokens <= allowed:
+            break
+    return answer
 
 
 def allowed_tokens(case: Case, question: Question, budget: int, head: int, engine: Capture) -> int:
-    """The budget, and what planned amounts, estimates made before rendering, may be off by.
-
-    A last step that alone takes much of it must stay, as long as the window holds it.
-    """
+    """The budget. A last step that alone takes much of it must stay, as long as the window holds it."""
     step = len(rendered(last_step(case.asked(question))))
-    if step > budget // 4:
-        return engine.windows[model_for(budget)] - 1
-    return int(budget * (1 + TOLERANCE)) + head
+    return engine.windows[model_for(budget)] - 1 if step > budget // 4 else budget + head
 
 
 async def ask_again(
@@ -89,6 +90,7 @@ async def ask_again(
             sample = [q for q in _latest_first(case.questions) if (q.id, budget) in before]
             differed = 0
             for question in spread(sample, SAMPLE):
-                answer = await _ask(at, case, question, budget)
+                allowed = allowed_tokens(case, question, budget, head_tokens(case), at.capture)
+                answer = await ask_within(at, case, question, budget, allowed)
                 differed += digest_of(answer.prompt) != before[question.id, budget]
             keep(Repeated(case.name, budget, min(len(sample), SAMPLE), differed))

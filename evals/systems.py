@@ -43,6 +43,23 @@ BY_DEFAULT: dict[str, tuple[str, ...]] = {
 """By the mode of a suite, where none is named."""
 
 
+MECHANISMS: dict[str, Mapping[str, Any]] = {
+    "what led up to the question": {"context_share": 0.0},
+    "vectors": {"dense_weight": 0.0},
+    "smoothing": {"smooth": False},
+    "smoothing of vectors": {"dense_smooth": 0.0},
+    "the second hop": {"hop_share": 0.0},
+    "worth per token": {"token_exponent": 0.0},
+    "the stop at weak candidates": {"stop": 0.0},
+    "more than 200 candidates": {"candidates": 200},
+    "leaving out near duplicates": {"near_duplicate": None},
+}
+"""What sets each mechanism of a profile to nothing."""
+
+
 def ablations() -> list[System]:
-    """Backscroll, and Backscroll with each mechanism of its profiles off, one at a time."""
-    return [PRODUCT["backscroll"]]
+    """Backscroll, and Backscroll without each mechanism of its profiles, one at a time."""
+    return [
+        PRODUCT["backscroll"],
+        *(System(f"without {name}", {"profile_overrides": off}) for name, off in MECHANISMS.items()),
+    ]

@@ -37,7 +37,7 @@ def _recall_row(suited: Suited, filed: Filed, budget: int, ranks: Sequence[int])
     versus = [NONE, NONE]
     if reference is not None and reference is not filed:
         mean, low, high = difference(reference.at(budget), judged, all_found)
-        versus = [f"{mean:+.3f}", span(judged, low, high)]
+        versus = [f"{mean:+.3f}", span(judged, low, high, "+")]
     shares = [dict(j.at) for j in judged]
     return [
         filed.system,
@@ -54,9 +54,9 @@ def _recall_row(suited: Suited, filed: Filed, budget: int, ranks: Sequence[int])
     ]
 
 
-def span(judged: Sequence[Judged], low: float, high: float) -> str:
+def span(judged: Sequence[Judged], low: float, high: float, sign: str = "") -> str:
     """Empty where there is one conversation alone to draw from."""
-    return f"{low:.3f} to {high:.3f}" if len({j.case for j in judged}) > 1 else NONE
+    return f"{low:{sign}.3f} to {high:{sign}.3f}" if len({j.case for j in judged}) > 1 else NONE
 
 
 def by_kind(suited: Suited) -> str:
@@ -135,9 +135,9 @@ def mechanisms(suited: Suited) -> str:
                     filed.system.removeprefix("without "),
                     f"{budget:,}",
                     f"{shares[0]:+.3f}",
-                    span(less, *shares[1:]),
+                    span(less, *shares[1:], "+"),
                     f"**{whole[0]:+.3f}**",
-                    span(less, *whole[1:]),
+                    span(less, *whole[1:], "+"),
                 ]
             )
     return table(["mechanism", "budget", "ER", "95%", "AEH", "95%"], rows)
