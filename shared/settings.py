@@ -42,7 +42,7 @@ class EngineSettings(BaseModel):
 
 
 class Settings(BaseSettings):
-    # Compose and charts pass what is unset as an empty string.
+    # Compose and charts pass what is unset as an empty string
     model_config = SettingsConfigDict(
         env_prefix="BACKSCROLL_", env_ignore_empty=True, extra="forbid", frozen=True
     )
@@ -129,8 +129,14 @@ class Settings(BaseSettings):
     )
     rerank_cache_ttl_s: int = Field(10_800, ge=0)
     count_timeout_s: float = Field(10, gt=0)
-    profile: Literal["auto", "seed", "conversation", "agent"] = Field(
+    profile: Literal["auto", "seed", "conversation", "agent", "documents"] = Field(
         "auto", description="Scoring profile; `auto` chooses by the shape of the request."
+    )
+    profile_overrides: dict[str, bool | int | float | None] = Field(
+        {}, description="Parts of the profile set otherwise, to see what each contributes."
+    )
+    memory_target: float = Field(
+        0.05, ge=0, le=1, description="Nothing below this share of the best score is taken."
     )
     retrieve_candidates: int = Field(200, ge=1, description="Candidates ranked; profile `seed` only.")
     rerank_candidates: int = Field(200, ge=1, description="Best candidates that the reranker scores.")
@@ -243,6 +249,8 @@ PLANNED = frozenset(
         "patch_max_tokens",
         "query_max_tokens",
         "profile",
+        "profile_overrides",
+        "memory_target",
         "retrieve_candidates",
         "rerank_candidates",
         "rerank_fallback",

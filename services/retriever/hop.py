@@ -2,7 +2,8 @@
 
 "Who leads Falcon?" - "Marisol." - "Where does Marisol live?" stands in texts that share no word with the
 question about Falcon's lead. Smoothing dilutes what a hop finds, so it has a part of the budget of its own
-(`interleave.py`). Ten chains each in 131K tokens at 8K, two facts / three: .20/.70 -> .80/.90.
+(`interleave.py`). Chains of bAbI, ten each, in 131K tokens at 8K, two facts / three: .20/.70
+-> .70/.60; twelve told here: .92/.42 -> 1.00/1.00.
 """
 
 import math
@@ -13,6 +14,9 @@ from shared.text.terms import tokens
 
 BEST = 10
 """Hits that terms are taken from."""
+TELLING = 0.35
+"""Of the best hit's score. Where one text alone speaks of the question, the next nine tell of something else:
+with them two facts are found in .58 of twelve chains, without in all, and nothing else changes."""
 SAMPLE = 50
 """Hits that rarity is counted in, besides the background."""
 BACKGROUND = 64

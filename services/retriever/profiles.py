@@ -1,10 +1,12 @@
 """The scoring profiles: every choice that differs between kinds of conversation, side by side."""
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal
 
 from services.retriever.score import Weights
 from shared.conversation.history import History
+from shared.errors import PermanentFault
 from shared.settings import Settings
 
 TIE = 1e-6
@@ -13,7 +15,7 @@ TIE = 1e-6
 
 @dataclass(frozen=True)
 class Profile:
-    name: Literal["seed", "conversation", "agent"]
+    name: Literal["seed", "conversation", "agent", "documents"]
     context_share: float | None
     """What the messages before the question weigh together at most, of what it weighs; None: no limit."""
     dense_only: bool
@@ -44,14 +46,23 @@ class Profile:
     """Share of the budget for the neighbours of the chosen."""
 
 
+OVERRIDABLE = frozenset(field.name for field in fields(Profile)) - {"name", "weights"}
+
+
 def choose(settings: Settings, history: History) -> Profile:
     """`auto`: `agent` when the turn that asks has tool steps."""
     name = settings.profile
     if name == "auto":
         name = "agent" if history.works_with_tools else "conversation"
-    if name == "seed":
-        return _seed(settings)
-    return _agent(settings) if name == "agent" else _conversation(settings)
+    made = {"seed": _seed, "agent": _agent, "documents": _documents}.get(name, _conversation)(settings)
+    return _changed(made, settings.profile_overrides)
+
+
+def _changed(profile: Profile, overrides: Mapping[str, Any]) -> Profile:
+    """Raises `PermanentFault` for a name that can not be set."""
+    if wrong := sorted(overrides.keys() - OVERRIDABLE):
+        raise PermanentFault(f"profile_overrides: there is no {', '.join(wrong)}")
+    return replace(profile, **overrides)
 
 
 def _seed(settings: Settings) -> Profile:
@@ -99,7 +110,7 @@ def _conversation(settings: Settings) -> Profile:
         mmr_balance=None,
         token_exponent=1.0,
         token_floor=128,
-        stop=0.05,
+        stop=settings.memory_target,
         near_duplicate=None,
         expand_ratio=0.0,
     )
@@ -123,7 +134,23 @@ def _agent(settings: Settings) -> Profile:
         mmr_balance=None,
         token_exponent=0.0,
         token_floor=1,
-        stop=0.05,
+        stop=settings.memory_target,
         near_duplicate=0.7,
         expand_ratio=0.0,
+    )
+
+
+def _documents(settings: Settings) -> Profile:
+    """Passages that do not continue each other: nothing is lent, and a long one is as good as a short one.
+
+    DomainRAG at 2K .418 -> .567, its dialogues at 4K .520 -> .760, against `conversation`.
+    """
+    return replace(
+        _conversation(settings),
+        name="documents",
+        smooth=False,
+        dense_smooth=0.0,
+        hop_weight=0.0,
+        hop_share=0.0,
+        token_exponent=0.0,
     )

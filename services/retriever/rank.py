@@ -119,7 +119,8 @@ def worth_taking(profile: Profile, ranking: Ranking, *, among: int) -> Bools:
     `among` so many first of all that is ranked, what stands in the prompt included; 0: no limit.
     """
     best = ranking.fused[ranking.candidates].max(initial=0.0)
-    worth: Bools = ranking.fused >= profile.stop * best
+    # What the second hop found has little but its own score: neighbours lend it nothing.
+    worth: Bools = np.maximum(ranking.fused, ranking.single) >= profile.stop * best
     if among:
         ranked = np.concatenate((ranking.candidates, ranking.inside))
         first = ranked[np.argsort(-ranking.fused[ranked], kind="stable")][:among]

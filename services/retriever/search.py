@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from services.retriever.fuse import to_best
-from services.retriever.hop import BACKGROUND, BEST, SAMPLE, telling_terms
+from services.retriever.hop import BACKGROUND, BEST, SAMPLE, TELLING, telling_terms
 from services.retriever.inside import Inside
 from services.retriever.lift import lifted
 from services.retriever.locate import Floats, Ints, Occurrences, Pool, locate
@@ -63,8 +63,14 @@ class Hits:
 
 
 async def find(store: ChunkStore, case: Case, vector: Vector | None) -> Hits:
-    """Terms and vector in one batch; the second hop searches once more by terms."""
-    addresses = np.unique(case.history.address_keys).tolist()
+    """Terms and vector in one batch; the second hop searches once more by terms.
+
+    The message that asks is left out: where it was asked before, it is stored, and would make its own words
+    less rare.
+    """
+    addresses = np.unique(case.history.address_keys[: case.asking]).tolist()
+    if not addresses:
+        return Hits(Found(), None)
     limit = CHECK_LIMIT
     if case.choosing:
         limit = min(max(LIMIT, case.request.budget // HIT_TOKENS), MOST_HITS)
@@ -81,11 +87,14 @@ async def find(store: ChunkStore, case: Case, vector: Vector | None) -> Hits:
 async def _hop(store: ChunkStore, case: Case, found: Found) -> dict[str, float]:
     keys = case.history.address_keys
     asking = int(keys[case.asking])
-    best = [hit.chunk[:3] for hit in found.by_terms if hit.chunk.address != asking][:SAMPLE]
+    hits = [hit for hit in found.by_terms if hit.chunk.address != asking][:SAMPLE]
+    if not hits:
+        return {}
     spread = np.unique(np.linspace(0, case.asking, BACKGROUND, endpoint=False, dtype=np.int64))
-    stored = await store.texts(case.request.tenant, [*best, *((int(keys[p]), 0, 0) for p in spread)])
+    wanted = [*(hit.chunk[:3] for hit in hits), *((int(keys[p]), 0, 0) for p in spread)]
+    stored = await store.texts(case.request.tenant, wanted)
     texts = ["" if text is None else text.text for text in stored]
-    first = min(BEST, len(best))
+    first = sum(hit.score >= TELLING * hits[0].score for hit in hits[:BEST])
     return telling_terms(texts[:first], texts[first:], case.weights, case.profile.hop_weight)
 
 

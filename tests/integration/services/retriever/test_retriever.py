@@ -34,7 +34,8 @@ async def test_recall_and_rerank_over_the_bus(bus: Bus, tmp_path: Path) -> None:
     await store.insert_terms(Origin(TENANT, "s", 0.0), [TALK.indexed(p) for p in range(count)])
     found = await bus.call(RETRIEVE, TALK.ask(wait_for_index=True), timeout_s=10)
     assert found.best_outside[0] == ChunkRef(0, 0, 0)
-    assert [c.position for c in found.chosen[:2]] == [0, 1]
+    assert found.chosen[0].position == 0
+    assert 1 in {c.position for c in found.chosen}
 
     request = Rerank(
         tenant=TENANT,

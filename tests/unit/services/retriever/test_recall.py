@@ -326,7 +326,7 @@ async def test_promises_hold_for_any_window_and_budget(data: st.DataObject) -> N
     talk = Talk(messages)
     window = data.draw(st.integers(0, len(messages) - 1))
     budget = data.draw(st.integers(1, 1200))
-    profile = data.draw(st.sampled_from(["seed", "conversation", "agent"]))
+    profile = data.draw(st.sampled_from(["seed", "conversation", "agent", "documents"]))
     held = data.draw(st.integers(0, len(messages) - 1))
     excerpt = Excerpt(held, 0, 0, data.draw(st.integers(0, 300)), "", 0)
     store = await stored(talk)
@@ -356,3 +356,17 @@ async def test_every_part_of_a_score_is_told() -> None:
     by_position = sorted(told, key=lambda c: c.position)
     assert [c.recency for c in by_position] == sorted(c.recency for c in told)
     assert {c.role for c in told} == {1.0, 0.8}
+
+
+async def test_a_fact_is_found_that_only_another_fact_leads_to() -> None:
+    """They stand far apart, share no word with the question but for the first, and one text speaks of it."""
+    said = [("user", f"The week {n} brings wind to the north, and rain to the coast.") for n in range(60)]
+    said[8] = ("user", "Dmitri took the teapot.")
+    said[40] = ("user", "Dmitri moved to the library.")
+    talk = Talk([*said, ("user", "Where in the north is the teapot?")])
+    found = await recall(await stored(talk)).retrieve(talk.ask(budget=300))
+    assert {8, 40} <= {c.position for c in found.chosen}
+    alone = await recall(await stored(talk), profile_overrides={"hop_share": 0.0}).retrieve(
+        talk.ask(budget=300)
+    )
+    assert 40 not in {c.position for c in alone.chosen}
