@@ -40,10 +40,10 @@ soak: setup  ## 20,000 generated requests of all dialects against engines that r
 	$(BIN)/python -m evals.soak --requests 20000 --seed 1
 
 eval: setup  ## recall on quick parts of the suites, compared with plain methods: some ten minutes
-	$(BIN)/backscroll eval all --quick
+	$(BIN)/backscroll eval all --quick --out .backscroll/eval-quick
 
-eval-full: setup  ## all suites whole; goes on where it was stopped
-	$(BIN)/backscroll eval all
+eval-full: setup  ## all suites whole: hours; goes on where it was stopped
+	$(BIN)/backscroll eval all --out .backscroll/eval-full
 
 lock:  ## resolve the ranges of pyproject.toml anew
 	$(BIN)/pip-compile --quiet --extra dev --extra eval --strip-extras --no-emit-index-url --no-emit-find-links --no-emit-options --no-header -o requirements.lock pyproject.toml

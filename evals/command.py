@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from evals.machine import commit
 from evals.plan import Wanted, planned
 from evals.report.write import write_report
 from evals.results import Results
@@ -47,6 +48,7 @@ def evaluate(
 ) -> None:
     """Whether what the model needs from far back is in its prompt, and at what price."""
     configure_logging("error")
+    commit()
     where = report or out / "report"
     if suite[0] == REPORT:
         written = write_report([Results(Path(file)) for file in suite[1:]], where)

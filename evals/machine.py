@@ -31,8 +31,9 @@ def code_version(*, product: bool) -> str:
     return found.hexdigest()
 
 
+@cache
 def commit() -> str:
-    """Of the checkout, with `+` where product or evaluation differ from it."""
+    """Of the checkout as the process found it, with `+` where product or evaluation differ from it."""
     head = _git("rev-parse", "--short=10", "HEAD")
     changed = _git("status", "--porcelain", "--", "services", "shared", "backscroll", "evals")
     return head + ("+" if changed else "") if head else "unknown"

@@ -8,6 +8,7 @@ from backscroll.engine.tokens import shared_encoder
 from evals.baselines.units import Unit
 from evals.capture import rendered
 from evals.judge import last_step
+from shared.prompt.render import TASK_LEFT_OUT
 
 NEWEST_SHARE = 0.25
 OPENING = "<excerpts>\n[Earlier in this conversation]\n"
@@ -33,12 +34,17 @@ def baseline_prompt(
     first = len(messages) - len(step)
     cost = _tokens(step) + len(rendered([]))
     newest = first
+    if step[0]["role"] != "user":
+        cost += FRAME_TOKENS
     while newest > len(head) and cost + _tokens(messages[newest - 1 : newest]) <= budget * share:
         newest -= 1
         cost += _tokens(messages[newest : newest + 1])
     while newest < first and messages[newest]["role"] == "tool":
         newest += 1  # a result without its call
     recent = list(messages[newest:])
+    if not any(m["role"] == "user" for m in recent):
+        # No template takes a prompt in which nobody asks.
+        recent.insert(0, {"role": "user", "content": TASK_LEFT_OUT})
     chosen = _filled(units, order, newest, budget - len(rendered(recent)) - FRAME_TOKENS)
     if not chosen:
         return [*head, *recent]

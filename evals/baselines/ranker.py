@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from backscroll.engine.template import message_text
 from evals.baselines.bm25 import BM25
-from evals.baselines.order import Ints, by_ranks, by_score, newest
+from evals.baselines.order import Floats, Ints, by_ranks, by_score, newest
 from evals.baselines.units import units_of
 from evals.case import Case, Question
 from evals.embeddings import QUERY, EmbeddingCache
@@ -26,7 +27,8 @@ class Ranker:
         self.units = units_of(case.messages())
         self._positions = np.array([unit.position for unit in self.units], dtype=np.int64)
         self._words: BM25 | None = None
-        self._vectors: np.ndarray[tuple[int, int], np.dtype[np.float32]] | None = None
+        self._vectors: npt.NDArray[np.float32] | None = None
+        """A row each passage."""
 
     async def prepare(self, method: Method, cache: EmbeddingCache | None) -> None:
         texts = [unit.text for unit in self.units]
@@ -35,7 +37,8 @@ class Ranker:
         if method in ("dense", "rrf"):
             if cache is None:
                 raise ValueError(f"{method} needs vectors")
-            self._vectors = np.stack(await cache.vectors(texts))
+            passages = [passage for unit in self.units for passage in unit.passages]
+            self._vectors = np.stack(await cache.vectors(passages))
 
     async def order(self, method: Method, question: Question, cache: EmbeddingCache | None) -> Ints:
         """Numbers of units that stand before the question, best first."""
@@ -49,8 +52,14 @@ class Ranker:
             orders.append(by_score(self._words.scores(query, upto)))
         if self._vectors is not None and cache is not None:
             (vector,) = await cache.vectors([QUERY + query])
-            orders.append(by_score((self._vectors[:upto] @ vector).astype(np.float64)))
+            orders.append(by_score(self._best_passages(self._vectors @ vector)[:upto]))
         return orders[0] if len(orders) == 1 else by_ranks(*orders)
+
+    def _best_passages(self, scores: npt.NDArray[np.float32]) -> Floats:
+        """A unit is as near as the nearest of its passages."""
+        counts = np.array([len(unit.passages) for unit in self.units])
+        best: Floats = np.maximum.reduceat(scores, np.cumsum(counts) - counts).astype(np.float64)
+        return best
 
 
 def _as_it_stands(messages: Sequence[dict[str, object]]) -> str:

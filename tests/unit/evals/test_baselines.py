@@ -1,8 +1,9 @@
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backscroll.engine.validate import validate_messages
@@ -13,6 +14,7 @@ from evals.baselines.ranker import Ranker
 from evals.baselines.units import WHOLE_CHARS, units_of
 from evals.capture import rendered
 from evals.case import Case, Piece, Question
+from evals.embeddings import EmbeddingCache
 
 FACTS = ("The ferry to Aran leaves at nine.", "Quartz is harder than glass.", "The ferry was late again.")
 
@@ -52,6 +54,7 @@ def test_a_long_message_is_split_and_loses_nothing() -> None:
     assert "".join(unit.text for unit in units) == text
 
 
+@settings(deadline=None)
 @given(st.integers(2, 60), st.integers(60, 600), st.randoms(use_true_random=False))
 def test_a_prompt_keeps_to_its_budget_and_to_the_order(count: int, budget: int, rng: Any) -> None:
     messages = [*chat(count), {"role": "user", "content": "Well?"}]
@@ -99,3 +102,30 @@ async def test_a_ranker_orders_what_stands_before_the_question(method: Any) -> N
     question = Question("q", "When does the ferry to Aran leave?", frozenset({"0"}), after=2)
     order = (await ranker.order(method, question, None)).tolist()
     assert order == {"window": [1, 0], "bm25": [0, 1]}[method]
+
+
+def test_a_run_of_results_alone_is_a_valid_prompt() -> None:
+    call = {"id": "1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+    step = [
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "1", "content": "nothing"},
+    ]
+    messages = [{"role": "user", "content": "Look. " * 100}, *step * 20]
+    for share in (0.25, 1.0):
+        made = baseline_prompt(messages, units_of(messages), [], 200, share)
+        assert validate_messages(made) == []
+        assert len(rendered(made)) <= 200
+
+
+async def test_a_long_unit_is_as_near_as_its_nearest_passage(tmp_path: Path) -> None:
+    filler = "Nothing happens in this sentence, and it goes on for a while. " * 30
+    case = Case("c", [Piece("0", f"{filler}{FACTS[0]} {filler}"), Piece("1", FACTS[1]), Piece("2", filler)])
+    cache = EmbeddingCache(tmp_path / "vectors.db")
+    try:
+        ranker = Ranker(case)
+        await ranker.prepare("dense", cache)
+        order = await ranker.order("dense", Question("q", FACTS[0], frozenset({"0"})), cache)
+    finally:
+        await cache.close()
+    assert len(ranker.units[0].passages) > 1
+    assert order.tolist()[0] == 0

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evals.capture import Prompt, rendered
@@ -113,6 +113,7 @@ def test_tool_calls_are_told_as_they_are_quoted() -> None:
     assert said.find('open({"file": "a.py"})', 0, said.end(None)) >= 0
 
 
+@settings(deadline=None)
 @given(st.lists(st.text(min_size=1, max_size=8), min_size=1, max_size=12), st.data())
 def test_any_part_of_a_history_in_its_order_is_found(texts: list[str], data: st.DataObject) -> None:
     said = Said([message("user", text) for text in texts])

@@ -1,7 +1,7 @@
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evals.judged import Judged
@@ -36,6 +36,7 @@ def test_short_runs_do_not_count() -> None:
     assert not present("port 4711", "port 47 and 11")
 
 
+@settings(deadline=None)
 @given(st.text(min_size=1, max_size=200), st.text(max_size=200), st.integers(0, 200))
 def test_presence_is_what_counting_characters_says(text: str, other: str, cut: int) -> None:
     prompt = other + text[:cut] + other
