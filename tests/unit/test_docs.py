@@ -12,6 +12,7 @@ from pydantic.fields import FieldInfo
 from typer.main import get_command
 
 from backscroll.cli import app
+from evals.data import ENVIRONMENT
 from shared import telemetry
 from shared.bus.provisioning import expected
 from shared.bus.subjects import DURABLES
@@ -90,7 +91,10 @@ def test_every_parameter_is_explained() -> None:
 
 @in_every_document
 def test_environment_names_are_parameters(path: Path) -> None:
-    known = {f"BACKSCROLL_{name.upper()}" for name in Settings.model_fields} | {"BACKSCROLL_CONFIG"}
+    known = {f"BACKSCROLL_{name.upper()}" for name in Settings.model_fields} | {
+        "BACKSCROLL_CONFIG",
+        ENVIRONMENT,
+    }
     assert set(re.findall(r"BACKSCROLL_[A-Z_]*[A-Z]", TEXTS[path])) <= known
 
 
