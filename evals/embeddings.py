@@ -24,13 +24,17 @@ QUERY = "query: "
 """What a search text begins with (`embed_query_prefix`)."""
 
 
+LOCKED_S = 120.0
+"""Two evaluations at a time may share a cache."""
+
+
 class EmbeddingCache:
     DIM = DIM
 
     def __init__(self, file: Path) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         self._model = BundledEmbedder()
-        self._db = sqlite3.connect(file, check_same_thread=False)
+        self._db = sqlite3.connect(file, check_same_thread=False, timeout=LOCKED_S)
         self._db.execute("CREATE TABLE IF NOT EXISTS vectors (digest BLOB PRIMARY KEY, vector BLOB)")
         self.passages = 0
         """Texts that the services had embedded, as often as they asked."""
