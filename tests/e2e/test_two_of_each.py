@@ -7,11 +7,9 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
 
-import openai
+import httpx
 import pytest
-from starlette.types import Receive, Scope, Send
 
-from backscroll.engine import create_engine
 from services.embedder.vectors import GROUP_CHUNKS
 from shared.settings import Settings
 from shared.store import open_store
@@ -23,7 +21,8 @@ from tests.support.eventually import eventually
 from tests.support.processes import Child, started
 from tests.support.qdrant_http import serve_qdrant
 from tests.support.served import free_port, served
-from tests.support.talk import LOCK_QUESTION, Message, assistant, talk, user
+from tests.support.talk import LOCK_QUESTION, Message, talk
+from tests.support.two_gateways import Asking, Chat, HeldEngine
 
 WINDOW = 2048
 SERVICES = ("chunker", "embedder", "retriever", "assembler", "gateway")
@@ -34,29 +33,6 @@ EMBED_WAIT_S = 5
 """A request does not wait for what a killed process had fetched: it is answered without."""
 
 
-class Engine:
-    """The demo engine; while `held` it begins no answer."""
-
-    def __init__(self) -> None:
-        self._app = create_engine(WINDOW)
-        self._go_on = threading.Event()
-        self._go_on.set()
-        self.asked = threading.Event()
-
-    def hold(self) -> None:
-        self.asked.clear()
-        self._go_on.clear()
-
-    def release(self) -> None:
-        self._go_on.set()
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and scope["path"] == "/v1/chat/completions":
-            self.asked.set()
-            await asyncio.to_thread(self._go_on.wait, 30)
-        await self._app(scope, receive, send)
-
-
 class Two:
     """Two processes of each service; `down` and `up` take turns with them."""
 
@@ -64,6 +40,7 @@ class Two:
         self._run = run
         self.ports = [free_port(), free_port()]
         self._children: dict[tuple[str, int], Child] = {}
+        self._health: dict[tuple[str, int], int] = {}
 
     def begin(self) -> None:
         for name in SERVICES:
@@ -72,13 +49,29 @@ class Two:
         self.ready()
 
     def up(self, name: str, number: int) -> None:
+        health = self._health[name, number] = free_port()
         self._children[name, number] = self._run.start(
-            name, port=self.ports[number], health_port=free_port(), embed_wait_s=EMBED_WAIT_S
+            name, port=self.ports[number], health_port=health, embed_wait_s=EMBED_WAIT_S
         )
 
     def ready(self) -> None:
         for child in self._children.values():
             child.wait_for(started)
+
+    def embedding(self) -> int:
+        """The number of an embedder that is at work, as its metrics tell."""
+        found: list[int] = []
+
+        def at_work() -> bool:
+            found[:] = [n for n in (0, 1) if self._queued(n)]
+            return bool(found)
+
+        asyncio.run(eventually(at_work))
+        return found[0]
+
+    def _queued(self, number: int) -> bool:
+        told = httpx.get(f"http://127.0.0.1:{self._health['embedder', number]}/metrics").text
+        return "backscroll_embeds_queued 0.0" not in told.splitlines()
 
     def kill(self, name: str, number: int) -> None:
         self._children[name, number].kill()
@@ -89,64 +82,6 @@ class Two:
         assert child.ended(30) == 0, child.lines[-5:]
 
 
-class Chat:
-    """Asks the two gateways in turn, and once more at the other where one cannot be reached."""
-
-    def __init__(self, ports: list[int], key: str) -> None:
-        self.messages: list[Message] = []
-        self.retries = 0
-        self._clients = [
-            openai.OpenAI(base_url=f"http://127.0.0.1:{port}/v1", api_key=key, max_retries=0)
-            for port in ports
-        ]
-        self.next = 0
-
-    def say(self, *said: Message, question: str = LOCK_QUESTION) -> str:
-        self.messages += [*said, user(question)]
-        answer = self._ask()
-        self.messages.append(assistant(answer))
-        return answer
-
-    def _ask(self) -> str:
-        client, other = self._clients[self.next], self._clients[1 - self.next]
-        self.next = 1 - self.next
-        try:
-            return _answer(client, self.messages)
-        except openai.APIConnectionError:
-            self.retries += 1
-            return _answer(other, self.messages)
-
-    def close(self) -> None:
-        for client in self._clients:
-            client.close()
-
-
-def _answer(client: openai.OpenAI, messages: list[Message]) -> str:
-    made = client.chat.completions.create(model="demo-extractive", messages=messages)  # type: ignore[arg-type]
-    return made.choices[0].message.content or ""
-
-
-class Asking(threading.Thread):
-    """A turn of the chat beside what the test does."""
-
-    def __init__(self, chat: Chat, *said: Message) -> None:
-        super().__init__()
-        self._chat, self._said = chat, said
-        self.answer: str | BaseException = ""
-        self.start()
-
-    def run(self) -> None:
-        try:
-            self.answer = self._chat.say(*self._said)
-        except BaseException as error:
-            self.answer = error
-
-    def answered(self) -> str:
-        self.join(60)
-        assert isinstance(self.answer, str), self.answer
-        return self.answer
-
-
 @pytest.fixture
 def embeddings() -> Iterator[EmbeddingServer]:
     with embedding_server() as server:
@@ -154,8 +89,8 @@ def embeddings() -> Iterator[EmbeddingServer]:
 
 
 @pytest.fixture
-def engine() -> Engine:
-    return Engine()
+def engine() -> HeldEngine:
+    return HeldEngine(WINDOW)
 
 
 @pytest.fixture
@@ -165,7 +100,7 @@ def store(tmp_path: Path) -> Iterator[str]:
 
 
 @pytest.fixture
-def two(tmp_path: Path, embeddings: EmbeddingServer, engine: Engine, store: str) -> Iterator[Two]:
+def two(tmp_path: Path, embeddings: EmbeddingServer, engine: HeldEngine, store: str) -> Iterator[Two]:
     with ExitStack() as stack:
         at = stack.enter_context(served(engine))
         addresses = {"qdrant:6333": store, "engine:8500": at, "embedding:8080/v1": embeddings.url}
@@ -186,10 +121,6 @@ def news(about: str) -> list[Message]:
     return talk(about, pairs=40)[10:]
 
 
-def at_work_on(about: str, embeddings: EmbeddingServer) -> None:
-    asyncio.run(eventually(lambda: any(about in text for text in embeddings.texts)))
-
-
 async def stored(url: str, dim: int, messages: list[Message]) -> tuple[set[int], Counter[int], Coverage]:
     """Messages without a marker, chunks by message, and how many of the chunks have a vector."""
     settings = Settings(qdrant_url=url, embed_dim=dim)
@@ -203,28 +134,29 @@ async def stored(url: str, dim: int, messages: list[Message]) -> tuple[set[int],
 
 
 def test_each_is_killed_and_told_to_end_while_a_chat_goes_on(
-    two: Two, engine: Engine, embeddings: EmbeddingServer, store: str, tmp_path: Path
+    two: Two, engine: HeldEngine, embeddings: EmbeddingServer, store: str, tmp_path: Path
 ) -> None:
     two.begin()
     with closing(Chat(two.ports, (tmp_path / "demo" / "key").read_text().strip())) as chat:
         assert "9174" in chat.say(*talk("beginning"))
 
         # In the middle of their work: what they had fetched comes back to their siblings.
-        embeddings.delay_s = 0.2
+        embeddings.delay_s = 0.5
         turn = Asking(chat, *news("first"))
-        at_work_on("first", embeddings)
-        two.kill("embedder", 0)
+        killed = two.embedding()
+        two.kill("embedder", killed)
         two.kill("chunker", 0)
         turn.answered()
-        two.up("embedder", 0)
+        two.up("embedder", killed)
         two.up("chunker", 0)
+        two.ready()
         turn = Asking(chat, *news("second"))
-        at_work_on("second", embeddings)
-        two.end("embedder", 1)
+        ended = two.embedding()
+        two.end("embedder", ended)
         two.end("chunker", 1)
         turn.answered()
         embeddings.delay_s = 0
-        two.up("embedder", 1)
+        two.up("embedder", ended)
         two.up("chunker", 1)
 
         # Between two requests: one that is at a process which is killed waits out its deadline.

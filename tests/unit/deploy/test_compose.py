@@ -182,6 +182,11 @@ def test_the_example_explains_every_variable_and_no_other() -> None:
         assert block.startswith("#")
 
 
+def test_a_variable_that_is_named_like_a_setting_is_one() -> None:
+    ours = {name for name in variables() if name.startswith("BACKSCROLL_")}
+    assert {name.removeprefix("BACKSCROLL_").lower() for name in ours} <= Settings.model_fields.keys()
+
+
 def test_no_secret_is_in_the_example() -> None:
     told = env_file(ROOT / ".env.example")
     assert [name for name, value in told.items() if value and re.search("PASSWORD|KEY", name)] == []
