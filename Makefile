@@ -2,7 +2,7 @@ PY ?= python3
 BIN := .venv/bin
 ENGINE_VENV ?= .venv-engine
 
-.PHONY: setup demo test test-engine lint bench soak eval eval-full lock
+.PHONY: setup demo test browser screenshots test-engine lint bench soak eval eval-full lock
 
 setup: .venv/.ready  ## a virtual environment with exactly what requirements.lock names
 
@@ -15,8 +15,18 @@ setup: .venv/.ready  ## a virtual environment with exactly what requirements.loc
 demo: setup  ## a long conversation through the real endpoint, on embedded parts
 	$(BIN)/backscroll demo
 
-test: lint  ## lint, types, import rules, tests
+test: lint browser  ## lint, types, import rules, tests
 	$(BIN)/python -m pytest -q
+
+# The inspector's pages are tested in it. Elsewhere than on Debian as root, without it, those tests are skipped.
+browser:  ## Debian's Chromium with its driver, where it is missing and can be installed
+	@if command -v chromedriver >/dev/null; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium chromium-driver >/dev/null || echo "Chromium could not be installed"; \
+	else echo "no Chromium: the tests of the inspector's pages will be skipped"; fi
+
+screenshots: setup browser  ## the pictures in docs/images
+	BACKSCROLL_SCREENSHOTS=1 $(BIN)/python -m pytest -q tests/e2e/inspector -k screenshots
 
 test-engine: setup $(ENGINE_VENV)/.ready  ## opt-in: a long chat through llama.cpp's server, with a real model; some ten minutes
 	$(ENGINE_VENV)/bin/python tests/engine/serve.py $(BIN)/python -m pytest -q tests/engine
