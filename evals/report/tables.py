@@ -1,9 +1,8 @@
 """The tables of a report, in Markdown."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from statistics import median
 
-from evals.gates import DETERMINISM, GATES, gate_of
 from evals.judged import Judged
 from evals.metrics import aeh, all_found, difference, er, found, interval
 from evals.report.figures import Filed, Suited
@@ -17,6 +16,18 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> 
     """The first `left` columns hold words, the rest figures."""
     marks = ["---" if column < left else "---:" for column in range(len(head))]
     return "".join(f"| {' | '.join(cells)} |\n" for cells in (head, marks, *rows))
+
+
+def overview(suites: Sequence[Suited]) -> str:
+    """All evidence found, of every suite and system."""
+    names = list(dict.fromkeys(filed.system for suited in suites for filed in suited.systems if filed.judged))
+    rows = []
+    for suited in suites:
+        by_name = {filed.system: filed for filed in suited.systems}
+        for budget in suited.budgets:
+            of_each = [by_name[name].at(budget) if name in by_name else [] for name in names]
+            rows.append([suited.name, f"{budget:,}", str(max(map(len, of_each))), *map(_aeh, of_each)])
+    return table(["suite", "budget", "questions", *names], rows)
 
 
 def recall(suited: Suited) -> str:
@@ -88,34 +99,6 @@ def played(suited: Suited) -> str:
                 system, *cells = line(filed.system, Played(turns, embedded))
                 rows.append([system, f"{window:,}", *cells])
     return table([COLUMNS[0], "window", *COLUMNS[1:]], rows)
-
-
-def gates(suites: Sequence[Suited]) -> str:
-    """How many prompts fail each gate, of how many."""
-    return table(
-        ["suite", "system", "prompts", *GATES],
-        [_gates_row(suited.name, filed) for suited in suites for filed in suited.systems],
-        left=2,
-    )
-
-
-def _gates_row(suite: str, filed: Filed) -> list[str]:
-    failed = dict.fromkeys(GATES, 0)
-    for gate in _failed(filed):
-        failed[gate] += 1
-    again = sum(r.asked for r in filed.repeated)
-    asked = len(filed.judged) + sum(not turn.refused for turn in filed.turns)
-    cells = {gate: str(failed[gate]) for gate in GATES}
-    cells[DETERMINISM] = f"{sum(r.differed for r in filed.repeated)} of {again}" if again else NONE
-    return [suite, filed.system, f"{asked:,}", *cells.values()]
-
-
-def _failed(filed: Filed) -> Iterator[str]:
-    """Each gate once a prompt."""
-    for judged in filed.judged:
-        yield from {gate_of(fault) for fault in judged.faults}
-    for turn in filed.turns:
-        yield from {gate_of(fault) for fault in turn.faults}
 
 
 def mechanisms(suited: Suited) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
-from evals.report import tables
+from evals.report import gates, tables
 from evals.report.figures import Suited, suites_of
 from evals.results import Results, Run
 from evals.suites import SUITES
@@ -60,7 +60,10 @@ def _head(suites: Sequence[Suited]) -> str:
             "\n## Gates\n",
             "Prompts that fail a gate; every figure must be 0. For determinism a sample is asked again of "
             "fresh services.\n",
-            tables.gates(suites),
+            gates.by_system(suites),
+            gates.failed(suites),
+            "## All evidence found (AEH)\n",
+            tables.overview(suites),
         ]
     )
 

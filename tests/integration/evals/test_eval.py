@@ -51,7 +51,7 @@ def test_a_suite_is_run_judged_resumed_and_reported(tmp_path: Path, suite: str) 
     (again,) = [row for row in found if row["row"] == "repeated"]
     assert (again["asked"], again["differed"]) == (2, 0)
     report = (tmp_path / "report" / "report.md").read_text()
-    assert "| piers | backscroll | 4 | 0 | 0 | 0 | 0 of 2 | 0 |" in report
+    assert "| backscroll | 4 | 0 | 0 | 0 | 0 of 2 | 0 |" in report
 
 
 def test_what_is_on_disk_is_not_asked_again(

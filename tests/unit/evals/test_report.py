@@ -47,6 +47,9 @@ def test_markdown_tells_figures_and_where_they_come_from(report: Path) -> None:
     assert re.search(r"\| bm25 \| 1,024 \| 4 \| 0.250 .*\| \+1.000 \| \+1.000 to \+1.000 \|", text)
     assert re.search(r"\| smoothing \| 4,096 \| \+0.250 ", text)
     assert "| locomo | bad | 8 | 0 | 0 | 0 | 1 of 3 | 8 |" in text
+    assert "| locomo | bm25 | 8 " not in text  # it failed no gate
+    assert "| bm25 | 8 | 0 | 0 | 0 | 0 of 3 | 0 |" in text
+    assert "| locomo | 1,024 | 4 | 1.000 | 0.000 | 0.000 | 0.000 |" in text
     for table in re.findall(r"(?:^\|.*\n)+", text, re.M):
         assert len({line.count("|") for line in table.splitlines()}) == 1
 
