@@ -15,11 +15,11 @@ from shared.prompt.plan import PATCH_FRAME_TOKENS, Layout, Patch, Plan
 
 SMALLEST_PATCH = 128
 """Upper-bound tokens: one short message."""
-BEST = 12
-"""What a patch brings is among so many best of all. LoCoMo at 8K, ER and share cached: .778/.940 with 10,
-.811/.927 with 12, .819/.915 with 15."""
+BEST = 10
+"""What a patch brings is among so many best of all. LoCoMo at 8K, share cached and ER: .928/.820 with 8,
+.923/.832 with 10, .917/.843 with 12 (ADR 0015)."""
 BEST_WITH_TOOLS = 5
-"""Agent runs at 32K: .781/.934; with 12 .772/.923."""
+"""Agent runs at 32K: .934/.781; with 12 .923/.772."""
 BEST_UNJUDGED = 3
 """Where no reranker says whether a candidate answers."""
 
