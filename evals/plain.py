@@ -26,7 +26,8 @@ async def ask_plain(
     method = job.system.baseline
     if method is None:
         raise ValueError(f"{job.system.name} is no baseline")
-    share = 1.0 if method == "window" else NEWEST_SHARE
+    newest = method == "window"
+    share = 1.0 if newest else NEWEST_SHARE
     async with engine_alone(job.windows(cases)) as at:
         for case in cases:
             left = [q for q in case.questions if any((case.name, q.id, b) not in asked for b in job.budgets)]
@@ -43,7 +44,9 @@ async def ask_plain(
                     if (case.name, question.id, budget) in asked:
                         continue
                     began = time.perf_counter()
-                    messages = baseline_prompt(case.asked(question), ranker.units, order, budget, share)
+                    # Older messages that happen to be short are no part of a sliding window.
+                    chosen = () if newest else order
+                    messages = baseline_prompt(case.asked(question), ranker.units, chosen, budget, share)
                     answer = await at.ask(model_for(budget), question.id, messages, case.tools)
                     seconds = ranking + time.perf_counter() - began
                     allowed = allowed_tokens(case, question, budget, judge.head, at.capture)

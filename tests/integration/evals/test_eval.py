@@ -17,6 +17,7 @@ ENTRIES = [f"Entry {n}: the lamp on pier {n} burns oil of kind {n * 37 % 101}." 
 
 def made(seed: int) -> list[Case]:
     pieces = [Piece(f"p{n}", text, ("user", "assistant")[n % 2]) for n, text in enumerate(ENTRIES)]
+    pieces[4] = Piece("p4", "Pier 4: whale oil in the lamp.")  # short: it would fit into what a window leaves
     asked = [Question(f"q{n}", f"What burns in the lamp on pier {n}?", frozenset({f"p{n}"})) for n in (4, 50)]
     return [Case("piers", pieces, asked), Case("piers again", pieces[:100], asked)]
 
