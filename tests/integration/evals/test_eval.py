@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from backscroll.cli import app
 from evals import endpoint, plan
+from evals.baselines.prompt import NEWEST_SHARE, baseline_prompt
 from evals.case import Case, Piece, Question
 from evals.suite import Suite
 
@@ -17,7 +18,6 @@ ENTRIES = [f"Entry {n}: the lamp on pier {n} burns oil of kind {n * 37 % 101}." 
 
 def made(seed: int) -> list[Case]:
     pieces = [Piece(f"p{n}", text, ("user", "assistant")[n % 2]) for n, text in enumerate(ENTRIES)]
-    pieces[4] = Piece("p4", "Pier 4: whale oil in the lamp.")  # short: it would fit into what a window leaves
     asked = [Question(f"q{n}", f"What burns in the lamp on pier {n}?", frozenset({f"p{n}"})) for n in (4, 50)]
     return [Case("piers", pieces, asked), Case("piers again", pieces[:100], asked)]
 
@@ -85,6 +85,20 @@ def test_a_prompt_that_fails_a_gate_fails_the_run(
     done = run(tmp_path, suite, "--system", "window")
     assert done.exit_code == 1
     assert "order kept" in done.output
+
+
+def test_a_sliding_window_quotes_nothing_older(
+    tmp_path: Path, suite: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chosen: dict[float, set[int]] = {}
+
+    def noted(messages: list[dict[str, Any]], units: Any, order: Any, budget: int, share: float) -> Any:
+        chosen.setdefault(share, set()).add(len(order))
+        return baseline_prompt(messages, units, order, budget, share)
+
+    monkeypatch.setattr("evals.plain.baseline_prompt", noted)
+    assert run(tmp_path, suite, "--system", "window", "--system", "bm25").exit_code == 0
+    assert chosen == {1.0: {0}, NEWEST_SHARE: {120, 100}}
 
 
 def test_a_suite_without_its_data_is_left_out(tmp_path: Path) -> None:
