@@ -76,27 +76,26 @@ def account(
     tokens = measured.tokens
     if tip is None:
         return PrefixAccount(tokens, 0, {"refused" if changed_by == "refused" else "cold": tokens})
-    scale, exact = tokens / max(measured.bound, 1), False
+    scale, exact, why = tokens / max(measured.bound, 1), False, changed_by
     added = tuple(patch for patch in layout.patches if patch not in tip.layout.patches)
+    patched = excerpt_tokens(Layout(patches=added), scale)
+    new = int(int(request.shape.tokens[tip.length :].sum()) * scale)
     if head_source(request) != tip.head:
         shared, why = 0, "head"
     elif body_source(request, tip.length) != tip.source:
         shared, why = int(request.head_tokens * scale), "history"
     else:
         begun, whole = _begun(request, tip, layout)
-        exact = whole and tip.exact
-        shared = tip.tokens if exact else int((request.head_tokens + begun) * scale)
-        why = "" if whole else changed_by
+        if whole:
+            exact, why = tip.exact, "patch" if added else ""
+            shared = tip.tokens if exact else max(tokens - new - patched, 0)
+        else:
+            shared = int((request.head_tokens + begun) * scale)
     shared = min(shared, tokens)
     left = tokens - shared
-    new = min(int(int(request.shape.tokens[tip.length :].sum()) * scale), left)
-    if why:
-        parts = {why: left - new}
-    elif added:
-        patched = min(excerpt_tokens(Layout(patches=added), scale), left)
-        parts, new = {"patch": patched}, left - patched
-    else:
-        parts, new = {}, left
+    # The client's messages are new whatever else happened; beside a patch what is left over is theirs.
+    new = max(left - patched, 0) if why in ("", "patch") else min(new, left)
+    parts = {why: left - new} if why else {}
     name = "history" if _was_rewritten(request, tip.length) else "new"
     return PrefixAccount(tokens, shared, parts | {name: parts.get(name, 0) + new}, exact)
 
