@@ -25,7 +25,7 @@ browser:  ## Debian's Chromium with its driver, where it is missing and can be i
 		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium chromium-driver >/dev/null || echo "Chromium could not be installed"; \
 	else echo "no Chromium: the tests of the inspector's pages will be skipped"; fi
 
-screenshots: setup browser  ## the pictures in docs/images
+screenshots: setup browser  ## the pictures in docs/images; a font with Chinese is needed (Debian: fonts-wqy-microhei)
 	BACKSCROLL_SCREENSHOTS=1 $(BIN)/python -m pytest -q tests/e2e/inspector -k screenshots
 
 test-engine: setup $(ENGINE_VENV)/.ready  ## opt-in: a long chat through llama.cpp's server, with a real model; some ten minutes

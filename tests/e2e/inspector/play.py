@@ -7,6 +7,7 @@ import httpx
 
 from backscroll.demo.conversation import demo_conversation
 from backscroll.engine.engine import DEMO_MODEL
+from tests.support.eventually import eventually
 
 WINDOW = 4096
 LONG = "balcony-notes"
@@ -54,4 +55,11 @@ async def play(base_url: str, headers: dict[str, str] | None = None) -> Played:
         while chinese[-1]["role"] != "user":
             chinese.pop()
         _, short = await ask(SHORT, chinese)
+
+        async def published() -> bool:
+            """An answer waits a quarter of a second for its record, and not longer."""
+            replies = [await http.get(f"/records/{record}") for record in (*records, fork, short)]
+            return all(reply.status_code == 200 for reply in replies)
+
+        await eventually(published)
     return Played(records, fork, short)

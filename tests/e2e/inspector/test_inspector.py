@@ -111,7 +111,7 @@ def test_screenshots(page: Chrome, shown: Shown) -> None:
     first = shown.played.long[0]
     for name, path, size, height in (
         ("inspector-session", f"/sessions/i-default/i-{LONG}", DESKTOP, 1100),
-        ("inspector-request", f"/records/i-default/{first}", DESKTOP, 1400),
+        ("inspector-request", f"/records/i-default/{shown.played.edited}", DESKTOP, 1400),
         ("inspector-request-phone", f"/records/i-default/{shown.played.short}", PHONE, 1400),
         ("inspector-plan", f"/records/i-default/{first}/plan?profile=seed&without_state=on", DESKTOP, 1100),
     ):
