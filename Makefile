@@ -49,11 +49,18 @@ bench: setup  ## time in each stage of the hot path
 soak: setup  ## 20,000 generated requests of all dialects against engines that refuse: 0 may go wrong
 	$(BIN)/python -m evals.soak --requests 20000 --seed 1
 
+EVAL_QUICK := .backscroll/eval-quick
+EVAL_FULL := .backscroll/eval-full
+ABLATED := locomo beam-100k beam-1m memdaily-joined madial agents chained-babi
+
 eval: setup  ## recall on quick parts of the suites, compared with plain methods: some ten minutes
-	$(BIN)/backscroll eval all --quick --out .backscroll/eval-quick
+	$(BIN)/backscroll eval all --quick --out $(EVAL_QUICK) --report $(or $(REPORT),$(EVAL_QUICK)/report)
 
 eval-full: setup  ## all suites whole: hours; goes on where it was stopped
-	$(BIN)/backscroll eval all --out .backscroll/eval-full
+	$(BIN)/backscroll eval all --out $(EVAL_FULL); failed=$$?; \
+	$(BIN)/backscroll eval $(ABLATED) --ablate --questions 30 --out $(EVAL_FULL) && \
+	$(BIN)/backscroll eval report $(EVAL_FULL)/*.jsonl --report $(or $(REPORT),$(EVAL_FULL)/report) && \
+	exit $$failed
 
 lock:  ## resolve the ranges of pyproject.toml anew
 	$(BIN)/pip-compile --quiet --extra dev --extra eval --strip-extras --no-emit-index-url --no-emit-find-links --no-emit-options --no-header -o requirements.lock pyproject.toml

@@ -18,6 +18,7 @@ from evals.plain import ask_plain
 from evals.played import play_all
 from evals.results import Results, Row
 from evals.run import ask_again, ask_all
+from evals.systems import PRODUCT
 
 
 class Session:
@@ -99,5 +100,6 @@ async def _ask(
         return
     if every - asked:
         await ask_all(job, cases, asked, cache, keep)
-    if cases and not any(isinstance(row, Repeated) for row in results.of(run)):
+    told = any(isinstance(row, Repeated) for row in results.of(run))
+    if cases and not told and job.system.name in PRODUCT:
         await ask_again(job, cases, results.of(run), cache, keep)
