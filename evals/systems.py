@@ -53,6 +53,10 @@ MECHANISMS: dict[str, Mapping[str, Any]] = {
     "the stop at weak candidates": {"stop": 0.0},
     "more than 200 candidates": {"candidates": 200},
     "leaving out near duplicates": {"near_duplicate": None},
+    "the speaker whom a question names": {"speaker_bonus": 0.0},
+    "new identifiers first": {"identifier_bonus": 0.0},
+    "recency": {"recency_bonus": 0.0},
+    "roles": {"role_power": 0.0},
 }
 """What sets each mechanism of a profile to nothing."""
 

@@ -2,13 +2,13 @@
 
 import numpy as np
 
+from services.retriever.compare import arranged, with_speakers
 from services.retriever.excerpts import candidate, cut_to_fit
 from services.retriever.expand import neighbours
 from services.retriever.fill import Taken, fill
 from services.retriever.interleave import interleave
 from services.retriever.locate import Floats, Ints, Pool
 from services.retriever.mmr import mmr
-from services.retriever.near import near_duplicates
 from services.retriever.rank import Ranking, settle, worth_taking
 from services.retriever.search import Case
 from services.retriever.texts import Texts
@@ -19,8 +19,6 @@ from shared.prompt.plan import LABEL_TOKENS
 
 MOST_DROPPED = 200
 """They are told, for whoever asks why a text is not in a prompt: some 25 KB a reply, before compression."""
-NEAR_BUDGETS = 2
-"""Texts for so many budgets are compared for repetition."""
 
 
 async def choose_chunks(
@@ -32,6 +30,7 @@ async def choose_chunks(
     """
     profile, budget = case.profile, case.request.budget
     cost: Ints = pool.tokens + LABEL_TOKENS
+    ranking = await with_speakers(case, pool, ranking, texts)
     scores = settle(profile, pool, ranking, int(case.history.unit_offsets[-1]), reranked, fallback)
     head = scores.head
     if profile.mmr_balance is not None:
@@ -43,10 +42,8 @@ async def choose_chunks(
     worth = worth_taking(profile, ranking, among=case.request.among_best)
     reasons = {row: "budget" if worth[row] else "rank" for row in order}
     open_rows = [row for row in order if worth[row]]
-    if profile.near_duplicate is not None:
-        repeated = await _repeated(open_rows, cost, budget, texts, profile.near_duplicate)
-        reasons |= dict.fromkeys(repeated, "duplicate")
-        open_rows = [row for row in open_rows if row not in repeated]
+    open_rows, repeated = await arranged(case, open_rows, cost, scores.value, texts)
+    reasons |= dict.fromkeys(repeated, "duplicate")
 
     must = _must_rows(case, pool)
     taken = fill(open_rows, must, cost, int(budget * (1 - profile.expand_ratio)))
@@ -83,14 +80,6 @@ async def rerank_head(
     except DependencyUnavailable as down:
         return None, (down.part,)
     return np.array(relevance.scores, dtype=np.float64), ()
-
-
-async def _repeated(order: list[int], cost: Ints, budget: int, texts: Texts, share: float) -> set[int]:
-    enough = int(np.searchsorted(np.cumsum(cost[order]), NEAR_BUDGETS * budget)) + 1
-    compared = order[:enough]
-    stored = await texts.of(compared)
-    known = {row: text.text for row, text in zip(compared, stored, strict=True) if text}
-    return near_duplicates(compared, known, share)
 
 
 def _must_rows(case: Case, pool: Pool) -> list[int]:

@@ -31,6 +31,14 @@ class Profile:
     """Of the terms of the second hop."""
     hop_share: float
     """Of the budget, for chunks by their own score and the second hop's terms; 0 for no second hop."""
+    speaker_bonus: float
+    """For what is said by somebody whom the question names; texts tell who speaks (`Maria: ...`)."""
+    recency_bonus: float
+    """For the newest, falling; the best relevance is 1."""
+    role_power: float
+    """Of the weights of roles in `score.py`; 0 for none."""
+    identifier_bonus: float
+    """For identifiers that the chosen lack, per token; the best relevance is 1."""
     weights: Weights
     rerank_head: int
     """So many of the best fused are reranked."""
@@ -76,6 +84,10 @@ def _seed(settings: Settings) -> Profile:
         dense_smooth=0.0,
         hop_weight=0.0,
         hop_share=0.0,
+        speaker_bonus=0.0,
+        recency_bonus=0.0,
+        role_power=0.0,
+        identifier_bonus=0.0,
         weights=Weights(
             rerank=settings.score_w_rerank,
             fused=0.0,
@@ -103,6 +115,10 @@ def _conversation(settings: Settings) -> Profile:
         dense_smooth=0.5,
         hop_weight=0.5,
         hop_share=0.25,
+        speaker_bonus=0.3,
+        recency_bonus=0.0,
+        role_power=0.0,
+        identifier_bonus=0.0,
         weights=Weights(
             rerank=settings.score_w_rerank, fused=1 - settings.score_w_rerank, recency=TIE, role=0.0
         ),
@@ -123,10 +139,14 @@ def _agent(settings: Settings) -> Profile:
         dense_only=False,
         candidates=None,
         dense_weight=0.7,
-        smooth=False,
-        dense_smooth=0.0,
+        smooth=True,
+        dense_smooth=0.5,
         hop_weight=0.0,
         hop_share=0.0,
+        speaker_bonus=0.0,
+        recency_bonus=0.3,
+        role_power=1.0,
+        identifier_bonus=1.0,
         weights=Weights(
             rerank=settings.score_w_rerank, fused=1 - settings.score_w_rerank, recency=TIE, role=0.0
         ),

@@ -32,6 +32,8 @@ class Ranking:
 class Scores:
     rerank: Floats
     score: Floats
+    value: Floats
+    """What the rest is ordered by: relevance, and where the profile says so recency and role."""
     head: Ints
     """Rows in the order to take them by score."""
     rest: Ints
@@ -102,12 +104,16 @@ def settle(
     else:
         total[head] = score(profile.weights, rerank[head], fused[head], recent[head], role[head])
     rest = rows[:0] if by_reranker else rows[len(head) :]
+    value = total.copy()
+    if not by_reranker:
+        value = (to_best(total) + profile.recency_bonus * recent) * role**profile.role_power
     return Scores(
         rerank=rerank,
         score=total,
-        head=_in_order(profile, pool.unit_tokens, total, head),
-        rest=_in_order(profile, pool.unit_tokens, fused, rest),
-        single=_in_order(profile, pool.unit_tokens, ranking.single, rows if profile.hop_share else rows[:0]),
+        value=value,
+        head=in_order(profile, pool.unit_tokens, value, head),
+        rest=in_order(profile, pool.unit_tokens, value, rest),
+        single=in_order(profile, pool.unit_tokens, ranking.single, rows if profile.hop_share else rows[:0]),
         recency=recent,
         role=role,
     )
@@ -128,7 +134,7 @@ def worth_taking(profile: Profile, ranking: Ranking, *, among: int) -> Bools:
     return worth
 
 
-def _in_order(profile: Profile, unit_tokens: Ints, scores: Floats, rows: npt.NDArray[np.int64]) -> Ints:
+def in_order(profile: Profile, unit_tokens: Ints, scores: Floats, rows: npt.NDArray[np.int64]) -> Ints:
     """Per token of the whole unit: by its own tokens a part of a long answer would push out the short
     messages that say more (BEAM 100K at 8K: .537/.664 by the part, .620/.710 by the unit)."""
     rows = np.sort(rows)
