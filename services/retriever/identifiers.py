@@ -1,8 +1,8 @@
 """Names that an agent may need again: paths, dotted and joined names, numbers with letters in them.
 
 What a tool call's argument quotes from far back is mostly such a name. Texts that bring names which the
-chosen lack go first: of the strings that coding agents used again, at 8K, .65 with smoothing alone were in
-the prompt and .81 with this.
+chosen lack go first: of the strings that coding agents used again, .881 are in a prompt of 8K tokens, and
+.772 without this.
 """
 
 import heapq

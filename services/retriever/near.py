@@ -1,7 +1,7 @@
 """Which texts say again what a better one says already.
 
-Coding agents read the same file many times. Dropping what the chosen hold to 70%: strings found again at 8K
-.582 -> .599, and with new identifiers first nothing more (.798 -> .800), but the texts are others' words.
+Coding agents read the same file many times. Of the strings that they used again, at 8K: .582 -> .599 without
+what the chosen hold to 70%. With new identifiers first, which leads to the same, .878 -> .881.
 """
 
 import re

@@ -297,7 +297,6 @@ async def test_the_seed_profile_takes_neighbours_along() -> None:
 async def test_what_the_one_says_whom_the_question_names_goes_first(profile: str) -> None:
     said = [("user", f"{who}: I bought a red bicycle yesterday.") for who in ("Tom", "Maria", "Tom", "Anna")]
     talk = Talk([*said, ("user", "Which bicycle did Maria buy?")])
-    # The name alone is a word of the text too: asked without it as a word, both are alike.
     ranked = {}
     for bonus in (0.0, 0.3):
         changed = {"speaker_bonus": bonus}
