@@ -45,6 +45,7 @@ lint: setup
 
 bench: setup  ## time in each stage of the hot path
 	$(BIN)/python -m evals.bench
+	$(BIN)/python -m tests.bench.scaling
 
 soak: setup  ## 20,000 generated requests of all dialects against engines that refuse: 0 may go wrong
 	$(BIN)/python -m evals.soak --requests 20000 --seed 1
