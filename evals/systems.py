@@ -54,6 +54,7 @@ MECHANISMS: dict[str, Mapping[str, Any]] = {
     "more than 200 candidates": {"candidates": 200},
     "leaving out near duplicates": {"near_duplicate": None},
     "the speaker whom a question names": {"speaker_bonus": 0.0},
+    "long texts whole": {"whole_units": False},
     "new identifiers first": {"identifier_bonus": 0.0},
     "recency": {"recency_bonus": 0.0},
     "roles": {"role_power": 0.0},

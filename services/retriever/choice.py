@@ -39,7 +39,7 @@ async def choose_chunks(
     order: list[int] = np.concatenate((head, scores.rest)).tolist()
     order = interleave(order, scores.single.tolist(), cost, profile.hop_share)
 
-    worth = worth_taking(profile, ranking, among=case.request.among_best)
+    worth = worth_taking(profile, pool, ranking, among=case.request.among_best)
     reasons = {row: "budget" if worth[row] else "rank" for row in order}
     open_rows = [row for row in order if worth[row]]
     open_rows, repeated = await arranged(case, open_rows, cost, scores.value, texts)

@@ -31,6 +31,8 @@ class Profile:
     """Of the terms of the second hop."""
     hop_share: float
     """Of the budget, for chunks by their own score and the second hop's terms; 0 for no second hop."""
+    whole_units: bool
+    """A part of a long text counts as the best of its parts does: the text is taken whole."""
     speaker_bonus: float
     """For what is said by somebody whom the question names; texts tell who speaks (`Maria: ...`)."""
     recency_bonus: float
@@ -84,6 +86,7 @@ def _seed(settings: Settings) -> Profile:
         dense_smooth=0.0,
         hop_weight=0.0,
         hop_share=0.0,
+        whole_units=False,
         speaker_bonus=0.0,
         recency_bonus=0.0,
         role_power=0.0,
@@ -115,6 +118,7 @@ def _conversation(settings: Settings) -> Profile:
         dense_smooth=0.5,
         hop_weight=0.5,
         hop_share=0.25,
+        whole_units=True,
         speaker_bonus=0.3,
         recency_bonus=0.0,
         role_power=0.0,
@@ -143,6 +147,7 @@ def _agent(settings: Settings) -> Profile:
         dense_smooth=0.5,
         hop_weight=0.0,
         hop_share=0.0,
+        whole_units=False,
         speaker_bonus=0.0,
         recency_bonus=0.3,
         role_power=1.0,
@@ -172,5 +177,6 @@ def _documents(settings: Settings) -> Profile:
         dense_smooth=0.0,
         hop_weight=0.0,
         hop_share=0.0,
+        whole_units=False,
         token_exponent=0.0,
     )

@@ -12,6 +12,9 @@ from services.retriever.profiles import Profile
 from services.retriever.score import recency, role_weight, score
 from services.retriever.smooth import Lent
 
+OWN = 1e-6
+"""Of a part's own score beside its unit's."""
+
 
 @dataclass(frozen=True)
 class Ranking:
@@ -103,35 +106,49 @@ def settle(
         total[head] = rank_scale(fused[head])
     else:
         total[head] = score(profile.weights, rerank[head], fused[head], recent[head], role[head])
+    single = ranking.single
     rest = rows[:0] if by_reranker else rows[len(head) :]
     value = total.copy()
     if not by_reranker:
         value = (to_best(total) + profile.recency_bonus * recent) * role**profile.role_power
+    if profile.whole_units:
+        value, single = whole(value, pool.unit_index), whole(single, pool.unit_index)
     return Scores(
         rerank=rerank,
         score=total,
         value=value,
         head=in_order(profile, pool.unit_tokens, value, head),
         rest=in_order(profile, pool.unit_tokens, value, rest),
-        single=in_order(profile, pool.unit_tokens, ranking.single, rows if profile.hop_share else rows[:0]),
+        single=in_order(profile, pool.unit_tokens, single, rows if profile.hop_share else rows[:0]),
         recency=recent,
         role=role,
     )
 
 
-def worth_taking(profile: Profile, ranking: Ranking, *, among: int) -> Bools:
+def worth_taking(profile: Profile, pool: Pool, ranking: Ranking, *, among: int) -> Bools:
     """Stopping below 5% of the best loses nothing and saves 7% of the tokens; 10% costs .1.
 
     `among` so many first of all that is ranked, what stands in the prompt included; 0: no limit.
     """
     best = ranking.fused[ranking.candidates].max(initial=0.0)
     # What the second hop found has little but its own score: neighbours lend it nothing.
-    worth: Bools = np.maximum(ranking.fused, ranking.single) >= profile.stop * best
+    scores = np.maximum(ranking.fused, ranking.single)
+    if profile.whole_units:
+        scores = whole(scores, pool.unit_index)
+    worth: Bools = scores >= profile.stop * best
     if among:
         ranked = np.concatenate((ranking.candidates, ranking.inside))
         first = ranked[np.argsort(-ranking.fused[ranked], kind="stable")][:among]
         worth &= np.isin(np.arange(len(worth)), first)
     return worth
+
+
+def whole(scores: Floats, unit_index: Ints) -> Floats:
+    """Each part has its unit's best score, so that a long answer is taken whole; its own orders the parts."""
+    best = np.zeros(int(unit_index.max(initial=0)) + 1)
+    np.maximum.at(best, unit_index, scores)
+    by_unit: Floats = (1 - OWN) * best[unit_index] + OWN * scores
+    return by_unit
 
 
 def in_order(profile: Profile, unit_tokens: Ints, scores: Floats, rows: npt.NDArray[np.int64]) -> Ints:

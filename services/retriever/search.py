@@ -24,6 +24,8 @@ MOST_HITS = 4000
 HIT_TOKENS = 128
 """Of the budget for each hit: with 1,000 hits BEAM 1M at 256K has .784, with all .841. Qdrant Edge, 2,891
 chunks, terms and vector: 1,000 in 10 ms, all in 18."""
+PARTED = 192
+"""Engine tokens of a unit that may have parts which no search found."""
 CHECK_LIMIT = 300
 """For the drift check, which looks at the best of both sides only; reading a hit costs some 10 µs."""
 
@@ -137,4 +139,7 @@ def _lifted(case: Case, scores: Floats, pool: Pool) -> Ints:
     outside = ~case.inside.positions
     outside[case.asking] = False
     floor, budget = case.profile.token_floor, case.request.budget
-    return lifted(case.history, scores, pool.unit_index, outside, floor, budget)
+    known = pool.unit_index
+    if case.profile.whole_units:
+        known = known[pool.unit_tokens <= PARTED]
+    return lifted(case.history, scores, known, outside, floor, budget)

@@ -8,6 +8,7 @@ from services.retriever.hop import telling_terms
 from services.retriever.interleave import interleave
 from services.retriever.lift import lifted
 from services.retriever.near import near_duplicates
+from services.retriever.rank import whole
 from services.retriever.score import Weights, recency, role_weight, score
 from tests.unit.services.retriever.support import Talk
 
@@ -85,3 +86,10 @@ def test_the_formula() -> None:
     weights = Weights(rerank=0.55, fused=0.0, recency=0.30, role=0.15)
     one = [np.array([v]) for v in (0.8, 0.9, 0.5, 1.0)]
     assert score(weights, *one)[0] == pytest.approx(0.55 * 0.8 + 0.30 * 0.5 + 0.15)
+
+
+def test_a_part_counts_as_the_best_of_its_unit_and_its_own_score_orders_them() -> None:
+    scores = whole(np.array([0.2, 0.9, 0.0, 0.5]), np.array([3, 3, 3, 7]))
+    assert scores == pytest.approx([0.9, 0.9, 0.9, 0.5], abs=1e-5)
+    assert scores.argsort().tolist() == [3, 2, 0, 1]
+    assert whole(np.zeros(0), np.zeros(0, dtype=np.int64)).tolist() == []

@@ -293,6 +293,16 @@ async def test_the_seed_profile_takes_neighbours_along() -> None:
     assert "neighbour" in why.values()
 
 
+@pytest.mark.parametrize(("whole", "parts"), [(True, {0, 1, 2, 3}), (False, {0, 2})])
+async def test_a_long_answer_is_taken_whole(whole: bool, parts: set[int]) -> None:
+    plan = "The Falcon launch plan. " + "Then the next step of the work is done with care. " * 24
+    boats = [("user", f"Week {n}: a launch of paper boats on the lake.") for n in range(30)]
+    talk = Talk([("assistant", plan), *boats, ("user", "What is the Falcon launch plan?")])
+    changed = {"whole_units": whole, "token_exponent": 0.0}
+    found = await recall(await stored(talk), profile_overrides=changed).retrieve(talk.ask(budget=900))
+    assert {c.part for c in found.chosen if c.position == 0} == parts
+
+
 @pytest.mark.parametrize("profile", ["conversation", "documents"])
 async def test_what_the_one_says_whom_the_question_names_goes_first(profile: str) -> None:
     said = [("user", f"{who}: I bought a red bicycle yesterday.") for who in ("Tom", "Maria", "Tom", "Anna")]
