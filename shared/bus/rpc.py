@@ -26,7 +26,7 @@ FAILED = "Backscroll-Failed"
 WORKERS = 64
 """Requests of one method that one replica handles at a time; more wait in its queue."""
 
-GAP_S = (0.05, 0.2)
+GAP_S = (0.05, 0.2, 0.4)
 """Pauses before a method that nobody answers is asked again: the last replica may be gone just before the
 next has subscribed (seen on a busy machine, once in six starts)."""
 
