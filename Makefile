@@ -52,7 +52,7 @@ soak: setup  ## 20,000 generated requests of all dialects against engines that r
 
 EVAL_QUICK := .backscroll/eval-quick
 EVAL_FULL := .backscroll/eval-full
-ABLATED := locomo beam-100k beam-1m memdaily-joined madial agents chained-babi
+ABLATED := locomo beam-100k memdaily-joined madial agents chained-babi
 
 eval: setup  ## recall on quick parts of the suites, compared with plain methods: some ten minutes
 	$(BIN)/backscroll eval all --quick --out $(EVAL_QUICK) --report $(or $(REPORT),$(EVAL_QUICK)/report)
