@@ -1,6 +1,5 @@
 """Dead letters: what was given up, why, and what it was."""
 
-import contextlib
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 
@@ -9,15 +8,9 @@ from pydantic import ValidationError
 from shared.bus import Bus, subjects
 from shared.bus.claims import CLAIM
 from shared.bus.codec import decode, pack, to_json
-from shared.bus.stored import Range, Stored, one, stored
+from shared.bus.stored import Range, Stored, event_of, one, stored
 from shared.bus.unavailable import unavailable
-from shared.contracts.events import ChunksCreated, DeadLetter, MessagesRecorded, OfSession
-from shared.errors import PermanentFault
-
-EVENTS: dict[str, type[OfSession]] = {
-    subjects.MESSAGES: MessagesRecorded,
-    subjects.CHUNKS: ChunksCreated,
-}
+from shared.contracts.events import DeadLetter
 
 
 @dataclass(frozen=True)
@@ -59,10 +52,8 @@ async def original(bus: Bus, letter: DeadLetter) -> str | None:
     message = await one(bus.js, letter.stream, letter.sequence)
     if message is None:
         return None
-    with contextlib.suppress(PermanentFault):
-        body = await bus.claims.check_out(message.data, message.headers)
-        return to_json(decode(EVENTS[letter.stream], body)).decode()
-    return None
+    event = await event_of(bus.claims, letter.stream, message.data, message.headers)
+    return None if event is None else to_json(event).decode()
 
 
 async def retry(bus: Bus, letter: Letter) -> str:
@@ -97,7 +88,7 @@ async def _again(bus: Bus, letter: DeadLetter) -> tuple[str, bytes, dict[str, st
         claim = {CLAIM: message.headers[CLAIM]} if CLAIM in message.headers else {}
         return message.subject, message.data, claim
     try:
-        event = EVENTS[letter.stream].model_validate_json(letter.item)
+        event = subjects.HOLDS[letter.stream].model_validate_json(letter.item)
     except ValidationError:
         return None
     _, subject = subjects.ROUTES[type(event)]

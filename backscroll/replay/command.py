@@ -19,8 +19,7 @@ from backscroll.replay.settings import changed, values_of
 from services.gateway.http.access import OPEN_TENANT
 from services.gateway.inspector.replan import Change
 from shared.bus import Bus
-from shared.bus.subjects import MESSAGES, RECORDS
-from shared.bus.sweep import HOLDS
+from shared.bus.subjects import HOLDS, MESSAGES, RECORDS
 from shared.settings import Settings
 
 replay = typer.Typer(

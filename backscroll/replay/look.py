@@ -7,11 +7,9 @@ from typing import Any
 import orjson
 
 from shared.bus import Bus, subjects
-from shared.bus.codec import decode, to_json
-from shared.bus.stored import Range, Stored, stored
-from shared.bus.sweep import HOLDS
+from shared.bus.codec import to_json
+from shared.bus.stored import Range, Stored, event_of, stored
 from shared.contracts.events import ChunksCreated, DeadLetter, ExchangeRecorded, MessagesRecorded, OfSession
-from shared.errors import PermanentFault
 
 LONGEST = 100
 """Characters of a line's last column."""
@@ -55,15 +53,8 @@ class Seen:
 async def look(bus: Bus, which: Which, *, follow: bool = False) -> AsyncIterator[Seen]:
     """In the order of the stream; with `follow` what comes later too, without end."""
     async for message in stored(bus.js, which.stream, which.subject, which.within, follow=follow):
-        yield Seen(message, await _read(bus, message))
-
-
-async def _read(bus: Bus, message: Stored) -> OfSession | None:
-    try:
-        body = await bus.claims.check_out(message.data, message.headers)
-        return decode(HOLDS[message.stream], body)
-    except PermanentFault:
-        return None
+        event = await event_of(bus.claims, message.stream, message.data, message.headers)
+        yield Seen(message, event)
 
 
 def holds(event: OfSession | None) -> str:

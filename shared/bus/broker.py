@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import hashlib
 import logging
-from collections.abc import Coroutine, Iterable, Mapping
+from collections.abc import Coroutine, Iterable
 from typing import Any
 
 import nats.errors
@@ -119,9 +119,8 @@ class Bus:
 
         async def one(event: OfSession) -> None:
             stream, subject = subjects.ROUTES[type(event)]
-            listed = {SUMMARY: event.summary} if isinstance(event, ExchangeRecorded) else {}
             async with gate:
-                await self._publish(stream, subject(event), event, listed)
+                await self._publish(stream, subject(event), event)
 
         living = await self.erased.living(events)
         results = await asyncio.gather(*map(one, living), return_exceptions=True)
@@ -129,19 +128,18 @@ class Bus:
             if isinstance(result, BaseException):
                 raise result
 
-    async def _publish(
-        self, stream: str, subject: str, event: OfSession, headers: Mapping[str, str] | None = None
-    ) -> None:
+    async def _publish(self, stream: str, subject: str, event: OfSession) -> None:
         self._require_connection()
         content = hashlib.blake2b(subject.encode(), digest_size=16)
         # The time of publishing is not content: a retry has another one.
         content.update(to_json(event, exclude={"at"}))
         body, claim = await self.claims.check_in(pack(to_json(event)))
+        listed = {SUMMARY: event.summary} if isinstance(event, ExchangeRecorded) else {}
         with unavailable(f"publish to {stream}"), span(f"publish {stream}", SpanKind.PRODUCER):
             ack = await self.broker.publish(
                 body,
                 subject,
-                headers={"Nats-Msg-Id": content.hexdigest(), **claim, **carrier(), **(headers or {})},
+                headers={"Nats-Msg-Id": content.hexdigest(), **claim, **carrier(), **listed},
                 # Without a stream it is core NATS: no acknowledgement, silent loss.
                 stream=stream,
                 timeout=PUBLISH_S,

@@ -7,12 +7,11 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 
-import nats.errors
 import nats.js.errors
 from nats.js import JetStreamContext
 
 from shared.bus.unavailable import unavailable
-from shared.errors import DependencyUnavailable, PermanentFault
+from shared.errors import PermanentFault
 
 CLAIM = "Backscroll-Claim"
 MAX_INLINE = 512 * 1024
@@ -38,15 +37,13 @@ class Claims:
         if len(body) <= MAX_INLINE:
             return body, {}
         digest = hashlib.blake2b(body, digest_size=16).hexdigest()
-        try:
+        with unavailable("claim check"):
             name = f"{digest}.{int(time.time() // await self._lifetime())}"
             store = await self._js.object_store(self._bucket)
             try:
                 await store.get_info(name)
             except nats.js.errors.ObjectNotFoundError:
                 await store.put(name, body)
-        except (nats.errors.Error, OSError, TimeoutError) as error:
-            raise DependencyUnavailable("bus_unavailable", f"claim check: {type(error).__name__}") from error
         return b"", {CLAIM: f"{self._bucket}/{name}"}
 
     async def _lifetime(self) -> float:
@@ -87,14 +84,13 @@ class Claims:
         if reference is None:
             return body
         bucket, _, name = reference.partition("/")
-        try:
-            store = await self._js.object_store(bucket)
-            # An object whose chunks are gone would be waited for without end.
-            result = await asyncio.wait_for(store.get(name), READ_TIMEOUT_S)
-        except nats.js.errors.NotFoundError as error:
-            raise PermanentFault(f"claim {reference} is gone") from error
-        except (nats.js.errors.DigestMismatchError, nats.js.errors.BadObjectMetaError) as error:
-            raise PermanentFault(f"claim {reference} is damaged") from error
-        except (nats.errors.Error, OSError, TimeoutError) as error:
-            raise DependencyUnavailable("bus_unavailable", f"claim check: {type(error).__name__}") from error
+        with unavailable("claim check"):
+            try:
+                store = await self._js.object_store(bucket)
+                # An object whose chunks are gone would be waited for without end.
+                result = await asyncio.wait_for(store.get(name), READ_TIMEOUT_S)
+            except nats.js.errors.NotFoundError as error:
+                raise PermanentFault(f"claim {reference} is gone") from error
+            except (nats.js.errors.DigestMismatchError, nats.js.errors.BadObjectMetaError) as error:
+                raise PermanentFault(f"claim {reference} is damaged") from error
         return bytes(result.data or b"")

@@ -6,13 +6,12 @@ now was said before the erasure, whatever any clock says. A session without an e
 """
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import TypeVar
 
 import nats.js.errors
-from nats.js import JetStreamContext
-from nats.js.kv import KeyValue
 
+from shared.bus.bucket import Bucket
 from shared.bus.subjects import token
 from shared.bus.unavailable import unavailable
 from shared.contracts.events import OfSession
@@ -22,15 +21,7 @@ Session = tuple[str, str]
 """Tenant and session."""
 
 
-class Erased:
-    """Raises `DependencyUnavailable("bus_unavailable", ...)` where the bucket does not answer."""
-
-    def __init__(self, js: JetStreamContext, bucket: str, require_connection: Callable[[], None]) -> None:
-        self._js = js
-        self._bucket = bucket
-        self._require_connection = require_connection
-        self._bound: KeyValue | None = None
-
+class Erased(Bucket):
     async def era(self, tenant: str, session: str) -> int:
         bucket = await self._kv()
         with unavailable(self._bucket):
@@ -56,13 +47,6 @@ class Erased:
         bucket = await self._kv()
         with unavailable(self._bucket):
             return int(await bucket.put(_key(tenant, session), f"{at:.3f}".encode()))
-
-    async def _kv(self) -> KeyValue:
-        self._require_connection()
-        if self._bound is None:
-            with unavailable(self._bucket):
-                self._bound = await self._js.key_value(self._bucket)
-        return self._bound
 
 
 def _key(tenant: str, session: str) -> str:

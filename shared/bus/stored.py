@@ -11,7 +11,12 @@ from nats.aio.msg import Msg
 from nats.js import JetStreamContext
 from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
 
-from shared.errors import DependencyUnavailable
+from shared.bus.claims import Claims
+from shared.bus.codec import decode
+from shared.bus.subjects import HOLDS
+from shared.bus.unavailable import unavailable
+from shared.contracts.events import OfSession
+from shared.errors import PermanentFault
 
 FETCH = 32
 """A body can have 1 MiB."""
@@ -57,44 +62,48 @@ async def stored(
 
     Raises `DependencyUnavailable("bus_unavailable", ...)`.
     """
-    try:
+    with unavailable(stream):
         reader = await js.pull_subscribe(subject, stream=stream, config=_reader(within))
-    except (nats.errors.Error, OSError, TimeoutError) as error:
-        raise _unavailable(stream, error) from error
-    try:
-        info = await reader.consumer_info()
-        left = int(info.num_pending or 0)
-        while left or follow:
-            try:
-                messages = await reader.fetch(FETCH, timeout=FETCH_S)
-            except TimeoutError:
-                # What was there when we looked can have been deleted since.
-                left = int((await reader.consumer_info()).num_pending or 0)
-                continue
-            for message in map(_stored, messages):
-                left = message.left
-                if within.ended_by(message):
-                    return
-                if within.holds(message):
-                    yield message
-    except (nats.errors.Error, OSError) as error:
-        raise _unavailable(stream, error) from error
-    finally:
-        with contextlib.suppress(nats.errors.Error, OSError, TimeoutError):
-            await reader.unsubscribe()
-            await js.delete_consumer(stream, reader._consumer)
+        try:
+            left = int((await reader.consumer_info()).num_pending or 0)
+            while left or follow:
+                try:
+                    messages = await reader.fetch(FETCH, timeout=FETCH_S)
+                except TimeoutError:
+                    # What was there when we looked can have been deleted since.
+                    left = int((await reader.consumer_info()).num_pending or 0)
+                    continue
+                for message in map(_stored, messages):
+                    left = message.left
+                    if within.ended_by(message):
+                        return
+                    if within.holds(message):
+                        yield message
+        finally:
+            with contextlib.suppress(nats.errors.Error, OSError, TimeoutError):
+                await reader.unsubscribe()
+                await js.delete_consumer(stream, reader._consumer)
 
 
 async def one(js: JetStreamContext, stream: str, sequence: int) -> Stored | None:
     """None where it is gone: aged out, erased, or never there."""
-    try:
-        found = await js.get_msg(stream, sequence)
-    except nats.js.errors.NotFoundError:
-        return None
-    except (nats.errors.Error, OSError, TimeoutError) as error:
-        raise _unavailable(stream, error) from error
+    with unavailable(stream):
+        try:
+            found = await js.get_msg(stream, sequence)
+        except nats.js.errors.NotFoundError:
+            return None
     at = found.time.timestamp() if found.time else 0.0
     return Stored(stream, sequence, str(found.subject), at, found.data or b"", found.headers or {})
+
+
+async def event_of(
+    claims: Claims, stream: str, data: bytes, headers: Mapping[str, str] | None
+) -> OfSession | None:
+    """What a message of the stream says; None for one that nobody can read."""
+    try:
+        return decode(HOLDS[stream], await claims.check_out(data, headers))
+    except PermanentFault:
+        return None
 
 
 def _reader(within: Range) -> ConsumerConfig:
@@ -119,7 +128,3 @@ def _stored(message: Msg) -> Stored:
         message.headers or {},
         meta.num_pending,
     )
-
-
-def _unavailable(stream: str, error: Exception) -> DependencyUnavailable:
-    return DependencyUnavailable("bus_unavailable", f"{stream}: {type(error).__name__}")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from shared.contracts.base import Contract
-from shared.contracts.events import ChunksCreated, ExchangeRecorded, MessagesRecorded, OfSession
+from shared.contracts.events import ChunksCreated, DeadLetter, ExchangeRecorded, MessagesRecorded, OfSession
 from shared.contracts.rpc import Assemble, Assembled, Erase, Receipt, Rerank, Reranked, Retrieve, Retrieved
 
 MESSAGES = "MESSAGES"
@@ -80,11 +80,6 @@ def record(tenant: str, session: str, record_id: str) -> str:
     return f"ev.v1.{token(tenant)}.{token(session)}.record.{token(record_id)}"
 
 
-def record_of(tenant: str, record_id: str) -> str:
-    """Matches the record of this id in any session of the tenant."""
-    return f"ev.v1.{token(tenant)}.*.record.{token(record_id)}"
-
-
 def dead_letter(of: str, service: str) -> str:
     """Beside the subject that the faulty message came on: same tenant, same session."""
     _, _, tenant, session, *_ = of.split(".")
@@ -97,6 +92,12 @@ ROUTES: dict[type[OfSession], tuple[str, Callable[..., str]]] = {
     ExchangeRecorded: (RECORDS, lambda e: record(e.tenant, e.session, e.record)),
 }
 """Stream and subject of each event."""
+
+HOLDS: dict[str, type[OfSession]] = {
+    **{stream: event for event, (stream, _) in ROUTES.items()},
+    DEADLETTERS: DeadLetter,
+}
+"""What each stream holds."""
 
 E = TypeVar("E", bound=OfSession)
 Req = TypeVar("Req", bound=Contract)

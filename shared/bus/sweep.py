@@ -13,20 +13,12 @@ from nats.js.api import RawStreamMsg
 
 from shared.bus import subjects
 from shared.bus.claims import CLAIM, Claims
-from shared.bus.codec import decode
 from shared.bus.erased import Erased
 from shared.bus.state import State
+from shared.bus.stored import event_of
 from shared.bus.unavailable import unavailable
-from shared.contracts.events import ChunksCreated, DeadLetter, ExchangeRecorded, MessagesRecorded, OfSession
-from shared.errors import PermanentFault
+from shared.contracts.events import OfSession
 from shared.prompt.state import Tip
-
-HOLDS: dict[str, type[OfSession]] = {
-    subjects.MESSAGES: MessagesRecorded,
-    subjects.CHUNKS: ChunksCreated,
-    subjects.RECORDS: ExchangeRecorded,
-    subjects.DEADLETTERS: DeadLetter,
-}
 
 
 class Swept(NamedTuple):
@@ -47,7 +39,7 @@ class Sweeper:
     async def sweep(self, tenant: str, session: str, before: int) -> Swept:
         """Everything of the session that is of an era below `before`."""
         streams, claims = {}, 0
-        for stream in HOLDS:
+        for stream in subjects.HOLDS:
             found, more = await self._stream(stream, subjects.pattern(stream, tenant, session), before)
             streams[stream], claims = found, claims + more
 
@@ -82,12 +74,9 @@ class Sweeper:
         return True
 
     async def _era(self, stream: str, message: RawStreamMsg) -> int:
-        try:
-            body = await self._claims.check_out(message.data or b"", message.headers)
-            return decode(HOLDS[stream], body).era
-        except PermanentFault:
-            # What nobody can read is of no use to anybody.
-            return -1
+        event = await event_of(self._claims, stream, message.data or b"", message.headers)
+        # What nobody can read is of no use to anybody.
+        return -1 if event is None else event.era
 
     async def wipe(self, stream: str, sequence: int, headers: Mapping[str, str] | None) -> int:
         """Overwrite and delete a message and its claim. How many claims there were."""
