@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import nats.errors
 import structlog
+import tenacity
 from faststream.nats import NatsBroker, NatsMessage
 from faststream.nats.response import NatsResponse
 from opentelemetry.trace import SpanKind
@@ -81,7 +82,7 @@ async def call(
     try:
         with span(f"rpc {method.name}", SpanKind.CLIENT):
             body, headers = await claims.check_in(encode(request))
-            answer = await _answered(broker, disconnected, method, body, headers | carrier(), timeout_s)
+            answer = await _ask(broker, disconnected, method, body, headers | carrier(), timeout_s)
             reply = await claims.check_out(answer.body, answer.headers)
         if FAILED in answer.headers:
             raise error_of(method, decode(Failure, reply))
@@ -92,22 +93,12 @@ async def call(
         RPC_SECONDS.labels(method.name, outcome).observe(time.perf_counter() - started)
 
 
-async def _answered(
-    broker: NatsBroker,
-    disconnected: "asyncio.Future[None]",
-    method: Method[Any, Any],
-    body: bytes,
-    headers: dict[str, str],
-    timeout_s: float,
-) -> NatsMessage:
-    for pause_s in GAP_S:
-        try:
-            return await _ask(broker, disconnected, method, body, dict(headers), timeout_s)
-        except NobodyAnswers:
-            await asyncio.sleep(pause_s)
-    return await _ask(broker, disconnected, method, body, headers, timeout_s)
-
-
+@tenacity.retry(
+    retry=tenacity.retry_if_exception_type(NobodyAnswers),
+    wait=tenacity.wait_chain(*map(tenacity.wait_fixed, GAP_S)),
+    stop=tenacity.stop_after_attempt(1 + len(GAP_S)),
+    reraise=True,
+)
 async def _ask(
     broker: NatsBroker,
     disconnected: "asyncio.Future[None]",
@@ -116,7 +107,9 @@ async def _ask(
     headers: dict[str, str],
     timeout_s: float,
 ) -> NatsMessage:
-    asked = asyncio.ensure_future(broker.request(body, method.subject, headers=headers, timeout=timeout_s))
+    asked = asyncio.ensure_future(
+        broker.request(body, method.subject, headers=dict(headers), timeout=timeout_s)
+    )
     try:
         waited: set[asyncio.Future[Any]] = {asked, disconnected}
         await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
