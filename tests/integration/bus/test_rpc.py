@@ -29,6 +29,19 @@ async def test_a_request_gets_its_reply(bus: Bus, nats_url: str) -> None:
     assert [r.scores for r in replies] == [(float(n),) for n in range(50)]
 
 
+async def test_a_replica_that_serves_is_found_at_once(bus: Bus, nats_url: str) -> None:
+    async def rerank(_: Rerank) -> Reranked:
+        return Reranked()
+
+    for _ in range(25):
+        replica = await connect(nats_url, service="retriever")
+        try:
+            await replica.serve(RERANK, rerank)
+            assert await bus.call(RERANK, request(), timeout_s=5) == Reranked()
+        finally:
+            await replica.close()
+
+
 async def test_bodies_over_the_servers_limit_go_both_ways(bus: Bus) -> None:
     big = incompressible(1024 * 1024)
 
