@@ -57,15 +57,21 @@ def _gets(bucket: str) -> tuple[str, ...]:
     return (f"$JS.API.DIRECT.GET.KV_{bucket}.>",)
 
 
-def _lists(stream: str) -> tuple[str, ...]:
-    """By consumers without a name, in order; `$JS.FC` keeps their pace."""
+def _consumers(stream: str) -> tuple[str, ...]:
+    """To make some without a name, and to end them."""
     made = (f"$JS.API.CONSUMER.CREATE.{stream}", f"$JS.API.CONSUMER.CREATE.{stream}.>")
-    return (*made, f"$JS.API.CONSUMER.DELETE.{stream}.*", f"$JS.FC.{stream}.>")
+    return (*made, f"$JS.API.CONSUMER.DELETE.{stream}.*")
+
+
+def _lists(stream: str) -> tuple[str, ...]:
+    """By a consumer that is asked for the next messages (shared/bus/stored.py)."""
+    return (*_consumers(stream), f"$JS.API.CONSUMER.MSG.NEXT.{stream}.*")
 
 
 def _takes_claims(bucket: str) -> tuple[str, ...]:
+    """By a consumer that the server feeds, in order; `$JS.FC` keeps its pace."""
     stream = f"OBJ_{bucket}"
-    return (f"$JS.API.STREAM.MSG.GET.{stream}", *_lists(stream))
+    return (f"$JS.API.STREAM.MSG.GET.{stream}", *_consumers(stream), f"$JS.FC.{stream}.>")
 
 
 def _claims(bucket: str) -> tuple[str, ...]:
@@ -106,7 +112,6 @@ SERVICES = {
             *_gets(TIPS),
             *_lists(f"KV_{KEYS}"),
             # Records are found by their subjects and listed by their headers.
-            f"$JS.API.CONSUMER.MSG.NEXT.{RECORDS}.*",
             *_lists(RECORDS),
         ),
         subscribe=(f"{inbox('gateway')}.>",),

@@ -4,17 +4,16 @@ import asyncio
 import re
 from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import aclosing
-from typing import Any
 
 import nats.js.errors
 
 from shared.bus.bucket import Bucket
 from shared.bus.claims import MAX_INLINE
 from shared.bus.codec import pack, unpack
+from shared.bus.stored import Range, stored
 from shared.bus.unavailable import unavailable
 from shared.errors import PermanentFault
 
-READ_S = 5.0
 KEY = re.compile(r"[-/_=A-Za-z0-9]+(\.[-/_=A-Za-z0-9]+)*")
 
 
@@ -62,13 +61,15 @@ class State(Bucket):
         return discarded
 
     async def _entries(self) -> AsyncGenerator[tuple[str, bytes], None]:
-        with unavailable(self._bucket):
-            watcher: Any = await (await self._kv()).watchall(ignore_deletes=True)
-            try:
-                while (entry := await watcher.updates(timeout=READ_S)) is not None:
-                    yield entry.key, unpack(entry.value)
-            finally:
-                await watcher.stop()
+        # Not by nats-py's watcher: it takes a bucket for empty where the server's word that nothing is
+        # pending overtakes the first entry. Here each message says how many come after it.
+        self._require_connection()
+        prefix = f"$KV.{self._bucket}."
+        async with aclosing(stored(self._js, f"KV_{self._bucket}", f"{prefix}>", Range())) as messages:
+            async for message in messages:
+                # What is left of a deleted key has no data; a value has some, packed.
+                if message.data:
+                    yield message.subject.removeprefix(prefix), unpack(message.data)
 
 
 def _check(key: str) -> None:

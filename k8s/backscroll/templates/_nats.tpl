@@ -39,12 +39,11 @@
             "$JS.API.CONSUMER.CREATE.KV_keys",
             "$JS.API.CONSUMER.CREATE.KV_keys.>",
             "$JS.API.CONSUMER.DELETE.KV_keys.*",
-            "$JS.FC.KV_keys.>",
-            "$JS.API.CONSUMER.MSG.NEXT.RECORDS.*",
+            "$JS.API.CONSUMER.MSG.NEXT.KV_keys.*",
             "$JS.API.CONSUMER.CREATE.RECORDS",
             "$JS.API.CONSUMER.CREATE.RECORDS.>",
             "$JS.API.CONSUMER.DELETE.RECORDS.*",
-            "$JS.FC.RECORDS.>"
+            "$JS.API.CONSUMER.MSG.NEXT.RECORDS.*"
           ]
         },
         "subscribe": {
@@ -127,7 +126,7 @@
             "$JS.API.CONSUMER.CREATE.KV_tips",
             "$JS.API.CONSUMER.CREATE.KV_tips.>",
             "$JS.API.CONSUMER.DELETE.KV_tips.*",
-            "$JS.FC.KV_tips.>"
+            "$JS.API.CONSUMER.MSG.NEXT.KV_tips.*"
           ]
         },
         "subscribe": {

@@ -36,3 +36,19 @@ async def test_a_bucket_that_is_gone_is_unavailable(bus: Bus) -> None:
         await bus.tips.get_many(["aa"])
     with pytest.raises(DependencyUnavailable):
         await bus.tips.put("aa", b"")
+
+
+async def test_all_is_every_key_that_was_not_deleted(bus: Bus) -> None:
+    assert await bus.tips.all() == {}
+    for number in range(100):
+        await bus.tips.put(f"a.{number}", b"%d" % number)
+    await bus.tips.put("a.7", b"")
+    assert await bus.tips.discard(lambda value: len(value) == 2) == 90
+    await bus.tips.put("a.50", b"again")
+    assert await bus.tips.all() == {
+        **{f"a.{number}": b"%d" % number for number in range(10)},
+        "a.7": b"",
+        "a.50": b"again",
+    }
+    assert await bus.tips.discard(lambda value: True) == 11
+    assert await bus.tips.all() == {}
