@@ -6,11 +6,10 @@ table is tested against this file. A value comes from, in this order: the enviro
 """
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -239,45 +238,3 @@ class Settings(BaseSettings):
             raise PermanentFault(f"BACKSCROLL_CONFIG: there is no file {file}")
         toml = (TomlConfigSettingsSource(settings_cls, toml_file=file),) if file else ()
         return (init_settings, env_settings, *toml)
-
-
-PLANNED = frozenset(
-    {
-        "recent_window_tokens",
-        "memory_min_tokens",
-        "memory_max_tokens",
-        "patch_max_tokens",
-        "query_max_tokens",
-        "profile",
-        "profile_overrides",
-        "memory_target",
-        "retrieve_candidates",
-        "rerank_candidates",
-        "rerank_fallback",
-        "mmr_lambda",
-        "score_w_rerank",
-        "score_w_recency",
-        "score_w_role",
-        "context_expand_ratio",
-        "dense_from",
-        "assembly_ttl_s",
-        "block_drift_rebuild",
-        "drift_mode",
-        "block_check_docs",
-        "block_check_chars",
-    }
-)
-"""What decides one plan and nothing beyond it, so that it may be set for one request alone."""
-
-
-def overridden(settings: Settings, values: Mapping[str, object]) -> Settings:
-    """Raises `PermanentFault` for a name that is not in `PLANNED`, and for a value that it does not take."""
-    if not values:
-        return settings
-    if wrong := sorted(values.keys() - PLANNED):
-        raise PermanentFault(f"cannot be set for one request: {', '.join(wrong)}")
-    try:
-        return Settings(**{**dict(settings), **values})
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise PermanentFault(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error

@@ -15,11 +15,12 @@ from backscroll.replay.look import Seen, Which, look
 from backscroll.replay.plan import Again, plan_again
 from backscroll.replay.rerun import Rerun, Sides, rerun
 from backscroll.replay.reset import Reset, planned, reset
-from backscroll.replay.settings import changed, values_of
+from backscroll.replay.settings import values_of
 from services.gateway.http.access import OPEN_TENANT
 from services.gateway.inspector.replan import Change
 from shared.bus import Bus
 from shared.bus.subjects import HOLDS, MESSAGES, RECORDS
+from shared.overrides import changed
 from shared.settings import Settings
 
 replay = typer.Typer(
@@ -105,7 +106,8 @@ def run_again(
     records = _which(RECORDS, tenant, session, since, until)
 
     async def work(bus: Bus, settings: Settings) -> Rerun:
-        other = changed(settings, values_of(changes or ()))
+        wanted = values_of(changes or ())
+        other = changed(settings, wanted) if wanted else None
         async with Sides(settings, other, into).opened() as sides:
             show.plan_of_run(console, messages, [side.scratch.where for side in sides.values()], changes)
             with show.progress(console) as tell:

@@ -4,8 +4,6 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from pydantic import ValidationError
-
 from shared.errors import PermanentFault
 from shared.settings import Settings
 
@@ -22,14 +20,3 @@ def values_of(pairs: Iterable[str]) -> dict[str, Any]:
         except json.JSONDecodeError:
             found[name] = value
     return found
-
-
-def changed(settings: Settings, values: dict[str, Any]) -> Settings | None:
-    """None where nothing is changed. Raises `PermanentFault` for a value that a setting does not take."""
-    if not values:
-        return None
-    try:
-        return Settings(**{**dict(settings), **values})
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise PermanentFault(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error

@@ -5,8 +5,9 @@ from services.assembler.case import Policy
 from services.assembler.recall import BusRecall
 from shared.bus import ASSEMBLE, Bus
 from shared.contracts.rpc import Assemble, Assembled
+from shared.overrides import overridden
 from shared.prompt.budget import limits_of
-from shared.settings import Settings, overridden
+from shared.settings import Settings
 
 
 async def start(settings: Settings, bus: Bus) -> None:

@@ -13,7 +13,8 @@ from services.retriever.vectors import QueryVectors
 from shared.contracts.rpc import Candidate, ChunkRef, Retrieve, Retrieved
 from shared.conversation.history import History
 from shared.models.port import Embedder, Reranker, Vector
-from shared.settings import Settings, overridden
+from shared.overrides import overridden
+from shared.settings import Settings
 from shared.store.port import ChunkStore
 from shared.telemetry import INDEX_COVERAGE
 from shared.tokens.estimate import Coefficients

@@ -36,7 +36,7 @@ class Assemble(Contract):
     wait_for_index: bool
     """Answer with the positions that the store lacks instead of a plan without them."""
     overrides: dict[str, Override] = Field(default_factory=dict)
-    """Settings that hold for this request alone (`PLANNED` in shared/settings.py)."""
+    """Settings that hold for this request alone (`PLANNED` in shared/overrides.py)."""
 
 
 class Assembled(Contract):

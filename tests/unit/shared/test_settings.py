@@ -4,7 +4,8 @@ import pytest
 from pydantic import ValidationError
 
 from shared.errors import PermanentFault
-from shared.settings import PLANNED, Settings, overridden
+from shared.overrides import PLANNED, overridden
+from shared.settings import Settings
 
 
 def test_environment_over_file_over_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,7 @@ import pytest
 from services.gateway.inspector.replan import Change
 from services.gateway.inspector.wish import OFFERED, change_of, fields_of
 from shared.errors import InvalidRequest
-from shared.settings import PLANNED
+from shared.overrides import PLANNED
 
 
 def test_nothing_filled_in_changes_nothing() -> None:
