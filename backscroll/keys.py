@@ -1,6 +1,5 @@
 """`backscroll keys`: who may use a gateway, and as which tenant."""
 
-import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -13,9 +12,9 @@ from pydantic import ValidationError
 from rich.console import Console
 from rich.table import Table
 
+from backscroll.work import finish, settings_of
 from services.gateway.http.keys import FileKeys, KeyStore, StoredKey, key_store, new_key
 from shared.bus import connect
-from shared.errors import BackscrollError
 from shared.settings import Settings
 
 FILE = "keys.json"
@@ -87,14 +86,10 @@ def revoke(
 
 def _run(work: Callable[[KeyStore], Awaitable[T]], data: Path | None) -> T:
     async def with_store() -> T:
-        async with _store(Settings() if data is None else Settings(data_dir=data)) as store:
+        async with _store(settings_of(data_dir=data)) as store:
             return await work(store)
 
-    try:
-        return asyncio.run(with_store())
-    except BackscrollError as error:
-        console.print(f"[red]{error}[/red]", soft_wrap=True)
-        raise typer.Exit(1) from error
+    return finish(with_store())
 
 
 @asynccontextmanager

@@ -1,23 +1,18 @@
 """The bus that an operator's command works on."""
 
-import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TypeVar
 
-import typer
-from pydantic import ValidationError
-from rich.console import Console
-
+from backscroll.work import finish, settings_of
 from shared.bus import Bus, connect
 from shared.bus.embedded import URL
-from shared.errors import BackscrollError, PermanentFault
+from shared.errors import PermanentFault
 from shared.settings import Settings
 from shared.telemetry import configure_logging
 
 T = TypeVar("T")
-console = Console()
 
 
 @asynccontextmanager
@@ -44,16 +39,12 @@ def bus_url(settings: Settings) -> str:
 
 
 def run(work: Callable[[Bus, Settings], Awaitable[T]], data: Path | None) -> T:
-    """To its end on the bus; what goes wrong on purpose is said in one line, exit code 1."""
+    """To its end on the bus."""
     configure_logging("error")
+    settings = settings_of(data_dir=data)
 
     async def with_bus() -> T:
-        settings = Settings() if data is None else Settings(data_dir=data)
         async with operator_bus(settings) as bus:
             return await work(bus, settings)
 
-    try:
-        return asyncio.run(with_bus())
-    except (BackscrollError, ValidationError) as error:
-        console.print(f"[red]{error}[/red]", soft_wrap=True)
-        raise typer.Exit(1) from error
+    return finish(with_bus())
