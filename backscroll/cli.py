@@ -5,11 +5,9 @@ import signal
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any
+from typing import Annotated
 
-import httpx
 import typer
-from pydantic import ValidationError
 from rich.console import Console
 from rich.markup import escape
 
@@ -22,10 +20,11 @@ from backscroll.doctor import examine, examine_engines
 from backscroll.erase import erase
 from backscroll.keys import keys
 from backscroll.nats_users import print_nats_users
+from backscroll.reindex import reindex
 from backscroll.replay import replay
 from backscroll.standalone import DEMO_WINDOW, standalone
+from backscroll.work import finish, settings_of
 from shared.bus import provision as provision_bus
-from shared.errors import BackscrollError
 from shared.settings import Settings
 from shared.telemetry import configure_logging
 from shared.tracing import configure_tracing
@@ -39,34 +38,13 @@ app.add_typer(keys, name="keys")
 app.add_typer(deadletters, name="deadletters")
 app.add_typer(replay, name="replay")
 app.command()(erase)
+app.command()(reindex)
 app.command(name="nats-users")(print_nats_users)
 if find_spec("evals"):  # the image goes without it
     from evals.command import evaluate
 
     app.command("eval")(evaluate)
 console = Console()
-
-
-def _settings(given: dict[str, Any]) -> Settings:
-    """Options over environment over file; a wrong value is said in one line."""
-    try:
-        return Settings(**{name: value for name, value in given.items() if value is not None})
-    except ValidationError as error:
-        for problem in error.errors():
-            name = ".".join(str(part) for part in problem["loc"])
-            console.print(f"[red]BACKSCROLL_{name.upper()}[/red]: {problem['msg']}", soft_wrap=True)
-        raise typer.Exit(2) from error
-    except BackscrollError as error:
-        console.print(f"[red]{error}[/red]", soft_wrap=True)
-        raise typer.Exit(2) from error
-
-
-def _run(work: Any) -> Any:
-    try:
-        return asyncio.run(work)
-    except (BackscrollError, httpx.HTTPError) as error:
-        console.print(f"[red]{error}[/red]", soft_wrap=True)
-        raise typer.Exit(1) from error
 
 
 def _default(name: str) -> str:
@@ -91,10 +69,10 @@ def up(
     ] = None,
 ) -> None:
     """Run all services in one process; nothing else is needed."""
-    settings = _settings({"host": host, "port": port, "engine_url": engine, "data_dir": data})
+    settings = settings_of(host=host, port=port, engine_url=engine, data_dir=data)
     configure_logging(settings.log_level)
     configure_tracing("standalone", settings.otlp_endpoint)
-    _run(_up(settings))
+    finish(_up(settings))
 
 
 async def _up(settings: Settings) -> None:
@@ -114,11 +92,11 @@ def provision(
     update: Annotated[bool, typer.Option(help="Change what differs and may be changed.")] = False,
 ) -> None:
     """Make the streams, durables and buckets on BACKSCROLL_NATS_URL; say what differs."""
-    settings = _settings({})
+    settings = settings_of()
     if settings.nats_url is None:
         console.print("[red]BACKSCROLL_NATS_URL[/red] is not set.")
         raise typer.Exit(2)
-    differences = _run(provision_bus(settings.nats_url, settings, update=update))
+    differences = finish(provision_bus(settings.nats_url, settings, update=update))
     for difference in differences:
         console.print(difference, soft_wrap=True)
     raise typer.Exit(1 if differences else 0)
@@ -143,7 +121,7 @@ def demo(
     except (OSError, ValueError, IndexError) as error:
         console.print(f"[red]{conversation}[/red]: {error}", soft_wrap=True)
         raise typer.Exit(2) from error
-    result = _run(_demo(played, window, questions, url, key))
+    result = finish(_demo(played, window, questions, url, key))
     raise typer.Exit(result.exit_code)
 
 
@@ -153,7 +131,7 @@ async def _demo(
     if url is not None:
         return await play(url, played, console, questions=questions, api_key=key)
     with TemporaryDirectory(prefix="backscroll-demo-") as folder:
-        settings = _settings({"max_context": window, "data_dir": Path(folder), "port": 0})
+        settings = settings_of(max_context=window, data_dir=Path(folder), port=0)
         configure_logging("error")
         async with standalone(settings) as running:
             return await play(running.url, played, console, questions=questions)
@@ -167,9 +145,9 @@ def doctor(
     ] = False,
 ) -> None:
     """Look at every part that the settings name; say what is wrong, and how to mend it."""
-    settings = _settings({})
+    settings = settings_of()
     configure_logging("error")
-    raise typer.Exit(1 if _run(_doctor(settings, url, probe_overflow)) else 0)
+    raise typer.Exit(1 if finish(_doctor(settings, url, probe_overflow)) else 0)
 
 
 async def _doctor(settings: Settings, url: str | None, probe_overflow: bool) -> int:

@@ -38,7 +38,7 @@ class Scratch:
             at=event.at,
             messages=tuple(self._chunk(event)),
         )
-        messages = with_terms(chunked)
+        messages = with_terms(chunked.messages)
         await self.store.insert_terms(origin(chunked), messages)
         if embedder is not None:
             embedding = Embedding(embedder, lambda: False)

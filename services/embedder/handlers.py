@@ -37,7 +37,7 @@ class Handlers:
         for delivery in batch:
             with span("index terms", SpanKind.CONSUMER, parent=delivery.trace):
                 # Off the event loop: other services may share it.
-                messages = await asyncio.to_thread(with_terms, delivery.event)
+                messages = await asyncio.to_thread(with_terms, delivery.event.messages)
                 await self._store.insert_terms(origin(delivery.event), messages)
             self._terms_at = time.monotonic()
 
@@ -51,7 +51,8 @@ class Handlers:
             # Over all events, so that the small ones of a trickle share a call.
             # One span for texts of several events, which share calls of the model: linked, not a child.
             with span("embed", SpanKind.CONSUMER, links=tuple(d.trace for d in deliveries)):
-                for group in groups(await asyncio.to_thread(_items, deliveries)):
+                items = await asyncio.to_thread(_items, deliveries)
+                for group in groups(items, lambda item: len(item.message.chunks)):
                     await self._put(tenant, group, embedding)
             faulty += [fault for delivery in deliveries for fault in _faulty(delivery, embedding)]
         self._embeddings.clear()
@@ -76,7 +77,9 @@ class Handlers:
 
 
 def _items(deliveries: list[Delivery[ChunksCreated]]) -> list[Item]:
-    return [Item(delivery, message) for delivery in deliveries for message in with_terms(delivery.event)]
+    return [
+        Item(delivery, message) for delivery in deliveries for message in with_terms(delivery.event.messages)
+    ]
 
 
 def _faulty(delivery: Delivery[ChunksCreated], embedding: Embedding) -> list[Faulty]:

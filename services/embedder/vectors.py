@@ -1,8 +1,8 @@
 """Messages with terms -> the same with vectors."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from services.embedder.batch import distinct
 from services.embedder.embed import Embedding
@@ -11,6 +11,7 @@ from shared.contracts.events import ChunksCreated
 from shared.models.port import Vector
 from shared.store.port import ChunkStore, IndexedMessage
 
+T = TypeVar("T")
 GROUP_CHUNKS = 64
 """Chunks that are embedded before they are stored: what a crash embeds twice."""
 
@@ -20,12 +21,12 @@ class Item(NamedTuple):
     message: IndexedMessage
 
 
-def groups(items: Iterable[Item]) -> Iterator[list[Item]]:
-    """In order, of about `GROUP_CHUNKS` chunks; the chunks of a message stay together."""
-    pending: list[Item] = []
+def groups(items: Iterable[T], chunks: Callable[[T], int]) -> Iterator[list[T]]:
+    """In order, of about `GROUP_CHUNKS` chunks; the chunks of an item stay together."""
+    pending: list[T] = []
     size = 0
     for item in items:
-        more = len(item.message.chunks)
+        more = chunks(item)
         if pending and size + more > GROUP_CHUNKS:
             yield pending
             pending, size = [], 0

@@ -7,16 +7,27 @@ now was said before the erasure, whatever any clock says. A session without an e
 
 import asyncio
 from collections.abc import Iterable
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import nats.js.errors
 
 from shared.bus.bucket import Bucket
 from shared.bus.subjects import token
 from shared.bus.unavailable import unavailable
-from shared.contracts.events import OfSession
 
-Said = TypeVar("Said", bound=OfSession)
+
+class OfEra(Protocol):
+    """What was said in a session."""
+
+    @property
+    def tenant(self) -> str: ...
+    @property
+    def session(self) -> str: ...
+    @property
+    def era(self) -> int: ...
+
+
+Said = TypeVar("Said", bound=OfEra)
 Session = tuple[str, str]
 """Tenant and session."""
 
@@ -30,7 +41,7 @@ class Erased(Bucket):
             except nats.js.errors.KeyNotFoundError:
                 return 0
 
-    async def eras(self, events: Iterable[OfSession]) -> dict[Session, int]:
+    async def eras(self, events: Iterable[OfEra]) -> dict[Session, int]:
         """Of the events' sessions, in one round trip."""
         sessions = list(dict.fromkeys((event.tenant, event.session) for event in events))
         found = await asyncio.gather(*(self.era(*session) for session in sessions))

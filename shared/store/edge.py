@@ -83,9 +83,8 @@ class EdgeStore(PointStore):
 
     def _open(self) -> edge.EdgeShard:
         take_over(self._directory)
-        config = self._directory / "edge_config.json"
-        if config.exists():
-            there = json.loads(config.read_bytes())["vectors"][DENSE]["size"]
+        there = _dim(self._directory)
+        if there is not None:
             if there != self.dim:
                 raise PermanentFault(
                     f"store {self._directory} was made for dimension {there}, the model gives {self.dim}"
@@ -195,6 +194,18 @@ class EdgeStore(PointStore):
                 self._light = {}
             self._light |= new
         return [Hit(found[i], p.score) for i, p in zip(ids, points, strict=True) if i in found]
+
+
+def shards(path: Path) -> dict[str, int]:
+    """The dimensions of those under it, by their names."""
+    found = {directory.name: _dim(directory) for directory in sorted(path.glob("*"))}
+    return {name: dim for name, dim in found.items() if dim is not None}
+
+
+def _dim(directory: Path) -> int | None:
+    """None where no shard is."""
+    config = directory / "edge_config.json"
+    return int(json.loads(config.read_bytes())["vectors"][DENSE]["size"]) if config.exists() else None
 
 
 def _config(dim: int) -> edge.EdgeConfig:

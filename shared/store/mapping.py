@@ -22,6 +22,20 @@ NAMESPACE = UUID("8f0d6f8c-3a1e-5d0b-9d43-6f0a5be1c7a2")
 
 LIGHT = ["address", "unit", "part", "start", "end", "tokens", "role", "kind", "tool", "digest"]
 KEY = ["address", "unit", "part"]
+CHUNK = [
+    "content_address",
+    "unit",
+    "part",
+    "start",
+    "end",
+    "role",
+    "kind",
+    "tool",
+    "tokens",
+    "text",
+    "digest",
+]
+"""All that a `Chunk` is made of again."""
 
 MAX_BATCH_BYTES = 16 * 1024**2
 """A Qdrant server refuses bodies above 32 MiB; half of it leaves room for escapes in JSON."""
@@ -50,7 +64,8 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True)
 class Where:
-    """All conditions must hold; None is no condition. Nothing is read without a tenant but by its age."""
+    """All conditions must hold; None is no condition. Without a tenant nothing is read but by its age, and by
+    who copies a store whole."""
 
     tenant: str | None
     addresses: Sequence[int] | None = None
@@ -61,6 +76,10 @@ class Where:
     session: str | None = None
     era_below: int | None = None
     said_before: float | None = None
+
+
+def message_key(message: IndexedMessage) -> int:
+    return address_key(bytes.fromhex(message.address))
 
 
 def chunk_id(tenant: str, address: int, unit: int, part: int) -> UUID:
@@ -85,48 +104,46 @@ def identity_point(tenant: str) -> Point:
     return Point(identity_id(tenant), payload, None, None)
 
 
-def said_points(origin: Origin, messages: Iterable[IndexedMessage]) -> Iterator[Point]:
+def said_point(origin: Origin, address: int) -> Point:
     """One for each message, session and era: who says it too adds a point and changes none."""
-    for message in messages:
-        key = address_key(bytes.fromhex(message.address))
-        payload = {
-            "tenant": origin.tenant,
-            "address": key,
-            "form": "said",
-            "session": origin.session,
-            "era": origin.era,
-            "at": origin.at,
-        }
-        yield Point(said_id(origin, key), payload, None, None)
+    payload = {
+        "tenant": origin.tenant,
+        "address": address,
+        "form": "said",
+        "session": origin.session,
+        "era": origin.era,
+        "at": origin.at,
+    }
+    return Point(said_id(origin, address), payload, None, None)
 
 
-def chunk_points(origin: Origin, messages: Iterable[IndexedMessage], vectors: bool) -> Iterator[Point]:
+def chunk_points(tenant: str, messages: Iterable[IndexedMessage], vectors: bool) -> Iterator[Point]:
     """The chunks of the messages; with their vectors if `vectors`."""
     for message in messages:
+        key = message_key(message)
         given: Sequence[Vector | None] = (
             message.vectors if vectors and message.vectors else (None,) * len(message.chunks)
         )
         for chunk, terms, vector in zip(message.chunks, message.terms, given, strict=True):
-            key = address_key(bytes.fromhex(chunk.address))
             yield Point(
-                chunk_id(origin.tenant, key, chunk.unit, chunk.part),
-                _chunk_payload(origin.tenant, key, chunk),
+                chunk_id(tenant, key, chunk.unit, chunk.part),
+                _chunk_payload(tenant, key, chunk),
                 terms if terms.indices else None,
                 vector,
             )
 
 
-def marker_points(origin: Origin, messages: Iterable[IndexedMessage]) -> Iterator[Point]:
+def marker_points(tenant: str, messages: Iterable[IndexedMessage]) -> Iterator[Point]:
     for message in messages:
-        key = address_key(bytes.fromhex(message.address))
+        key = message_key(message)
         payload = {
-            "tenant": origin.tenant,
+            "tenant": tenant,
             "address": key,
             "content_address": message.address,
             "form": "marker",
             "chunks": len(message.chunks),
         }
-        yield Point(marker_id(origin.tenant, key), payload, None, None)
+        yield Point(marker_id(tenant, key), payload, None, None)
 
 
 def _chunk_payload(tenant: str, key: int, chunk: Chunk) -> dict[str, Any]:

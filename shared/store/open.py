@@ -2,37 +2,61 @@
 
 import re
 import warnings
+from pathlib import Path
 
 from qdrant_client import AsyncQdrantClient
 
 from shared.settings import Settings
-from shared.store.edge import EdgeStore
-from shared.store.port import ChunkStore
-from shared.store.server import ServerStore
+from shared.store.edge import EdgeStore, shards
+from shared.store.points import PointStore
+from shared.store.server import ServerStore, collections_of
 
 SERVER_TIMEOUT_S = 30
 
 
-def open_store(settings: Settings, embedder: str, dim: int) -> ChunkStore:
-    """The store of one embedding model's chunks: a vector of one model says nothing to another.
+def open_store(settings: Settings, embedder: str, dim: int) -> PointStore:
+    """The store of one embedding model's chunks: a vector of one model says nothing to another."""
+    return open_collection(settings, collection_name(settings.collection, embedder), dim)
 
-    Nothing is opened yet: call `ensure` once, `close` at the end. Edge is open in one process at a time,
+
+def open_collection(settings: Settings, name: str, dim: int) -> PointStore:
+    """Nothing is opened yet: call `ensure` once, `close` at the end. Edge is open in one process at a time,
     so services that share a process share one store.
     """
-    name = collection_name(settings.collection, embedder)
     if settings.qdrant_url is None:
-        return EdgeStore(settings.data_dir / "store", name, dim)
+        return EdgeStore(_folder(settings), name, dim)
+    return ServerStore(_client(settings, settings.qdrant_url), name, dim)
+
+
+async def collections(settings: Settings) -> dict[str, int]:
+    """The dimensions of those that are there, by their names.
+
+    Raises `DependencyUnavailable("retriever_unavailable", ...)`.
+    """
+    if settings.qdrant_url is None:
+        return shards(_folder(settings))
+    client = _client(settings, settings.qdrant_url)
+    try:
+        return await collections_of(client)
+    finally:
+        await client.close()
+
+
+def _folder(settings: Settings) -> Path:
+    return settings.data_dir / "store"
+
+
+def _client(settings: Settings, url: str) -> AsyncQdrantClient:
     with warnings.catch_warnings():
         # It warns of a key without TLS, which is how a store on a network of its own is reached.
         warnings.simplefilter("ignore", UserWarning)
-        client = AsyncQdrantClient(
-            url=settings.qdrant_url,
+        return AsyncQdrantClient(
+            url=url,
             api_key=settings.qdrant_api_key,
             timeout=SERVER_TIMEOUT_S,
             # It asks in a thread at once and warns where nothing answers yet; `ensure` says it better.
             check_compatibility=False,
         )
-    return ServerStore(client, name, dim)
 
 
 def collection_name(prefix: str, embedder: str) -> str:

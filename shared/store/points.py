@@ -2,12 +2,12 @@
 
 import asyncio
 from collections.abc import Sequence
-from itertools import chain
+from itertools import chain, starmap
 
 from opentelemetry.trace import SpanKind
 
 from shared.errors import PermanentFault
-from shared.store.forgetting import Forgetting
+from shared.store.copying import Copying, Said
 from shared.store.mapping import (
     KEY,
     LIGHT,
@@ -17,7 +17,8 @@ from shared.store.mapping import (
     chunk_points,
     light_chunk,
     marker_points,
-    said_points,
+    message_key,
+    said_point,
 )
 from shared.store.port import (
     Coverage,
@@ -36,31 +37,40 @@ MANY_TIES = 4
 """A second look, this many times as deep, where ties reach beyond the first. Beyond it chance decides."""
 
 
-class PointStore(Forgetting):
+class PointStore(Copying):
     """Decides what is written and asked; the adapters only translate. See `ChunkStore` for the contract."""
 
     async def insert_terms(self, origin: Origin, messages: Sequence[IndexedMessage]) -> None:
         with span("store insert_terms", SpanKind.CLIENT):
-            await self._write(origin, messages, vectors=False)
+            await self._write(_said(origin, messages), messages, vectors=False)
 
     async def put_vectors(self, origin: Origin, messages: Sequence[IndexedMessage]) -> None:
-        for vector in (v for m in messages for v in m.vectors if v is not None):
-            if vector.shape != (self.dim,):
-                raise PermanentFault(f"a vector of shape {vector.shape} for a store of dimension {self.dim}")
         with span("store put_vectors", SpanKind.CLIENT):
-            await self._write(origin, messages, vectors=True)
+            await self._write(_said(origin, messages), messages, vectors=True)
 
-    async def _write(self, origin: Origin, messages: Sequence[IndexedMessage], vectors: bool) -> None:
-        points = list(chunk_points(origin, messages, vectors))
+    async def copy(self, said: Sequence[Said], messages: Sequence[IndexedMessage]) -> None:
+        """Of one tenant: who said these and messages that are here already, as another store tells it."""
+        await self._write(said, messages, vectors=True)
+
+    async def _write(self, said: Sequence[Said], messages: Sequence[IndexedMessage], vectors: bool) -> None:
+        if not said:
+            return
+        tenant = said[0].origin.tenant
+        points = list(chunk_points(tenant, messages, vectors))
+        for point in points:
+            if point.vector is not None and point.vector.shape != (self.dim,):
+                raise PermanentFault(
+                    f"a vector of shape {point.vector.shape} for a store of dimension {self.dim}"
+                )
         without = (point for point in points if point.vector is None)
         # A point that brings no vector never replaces one that has it.
-        for batch in batches(chain(said_points(origin, messages), without)):
+        for batch in batches(chain(starmap(said_point, said), without)):
             await self._upsert(batch, insert_only=True)
         for batch in batches(point for point in points if point.vector is not None):
             await self._upsert(batch, insert_only=False)
         # A write of its own: shards of a server apply one upsert in no order, and a marker that is
         # there before its chunks would hide for ever that they are missing.
-        for batch in batches(marker_points(origin, messages)):
+        for batch in batches(marker_points(tenant, messages)):
             await self._upsert(batch, insert_only=True)
 
     async def missing(self, tenant: str, addresses: Sequence[int]) -> set[int]:
@@ -127,6 +137,10 @@ class PointStore(Forgetting):
             # A page can be full of one digest; each round finds at least one more.
             wanted -= found.keys()
         return found
+
+
+def _said(origin: Origin, messages: Sequence[IndexedMessage]) -> list[Said]:
+    return [Said(origin, message_key(message)) for message in messages]
 
 
 def _chunk_key(chunk: LightChunk) -> tuple[int, int, int]:

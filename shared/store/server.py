@@ -43,18 +43,17 @@ class ServerStore(PointStore):
         self._client = client
 
     async def ensure(self) -> None:
-        if not await self._ask(self._client.collection_exists(self.name)):
+        if not await _ask(self._client.collection_exists(self.name)):
             await self._create()
-        info = await self._ask(self._client.get_collection(self.name))
-        vectors = info.config.params.vectors
-        there = vectors[DENSE].size if isinstance(vectors, dict) and DENSE in vectors else None
+        info = await _ask(self._client.get_collection(self.name))
+        there = _dim(info)
         if there != self.dim:
             raise PermanentFault(
                 f"collection {self.name} was made for dimension {there}, the model gives {self.dim}"
             )
         for field, params in INDEXES.items():
             if field not in info.payload_schema:
-                await self._ask(self._client.create_payload_index(self.name, field, params, wait=True))
+                await _ask(self._client.create_payload_index(self.name, field, params, wait=True))
 
     async def close(self) -> None:
         await self._client.close()
@@ -72,18 +71,12 @@ class ServerStore(PointStore):
             )
         except (ApiException, QdrantException) as e:
             # Another replica was quicker; versions of the server say that with different codes.
-            if not await self._ask(self._client.collection_exists(self.name)):
+            if not await _ask(self._client.collection_exists(self.name)):
                 raise _fault(e) from e
-
-    async def _ask(self, call: Awaitable[T]) -> T:
-        try:
-            return await call
-        except (ApiException, QdrantException) as e:
-            raise _fault(e) from e
 
     async def _upsert(self, points: list[Point], insert_only: bool) -> None:
         mode = models.UpdateMode.INSERT_ONLY if insert_only else models.UpdateMode.UPSERT
-        result = await self._ask(
+        result = await _ask(
             self._client.upsert(self.name, [_point(p) for p in points], wait=True, update_mode=mode)
         )
         if result.status is not models.UpdateStatus.COMPLETED:
@@ -91,18 +84,18 @@ class ServerStore(PointStore):
 
     async def _delete(self, where: Where) -> None:
         selector = models.FilterSelector(filter=_filter(where))
-        result = await self._ask(self._client.delete(self.name, selector, wait=True))
+        result = await _ask(self._client.delete(self.name, selector, wait=True))
         if result.status is not models.UpdateStatus.COMPLETED:
             raise DependencyUnavailable("retriever_unavailable", f"Qdrant only {result.status} a deletion")
 
     async def _count(self, where: Where) -> int:
-        answer = await self._ask(self._client.count(self.name, count_filter=_filter(where), exact=True))
+        answer = await _ask(self._client.count(self.name, count_filter=_filter(where), exact=True))
         return answer.count
 
     async def _page(
         self, where: Where, fields: list[str], vectors: bool, limit: int, offset: UUID | str | int | None
     ) -> tuple[list[Row], UUID | str | int | None]:
-        records, after = await self._ask(
+        records, after = await _ask(
             self._client.scroll(
                 self.name,
                 scroll_filter=_filter(where),
@@ -124,10 +117,29 @@ class ServerStore(PointStore):
             requests.append(_request(_sparse(terms), TERMS, scope, limit, params))
         if vector is not None:
             requests.append(_request(vector.tolist(), DENSE, scope, limit, None))
-        answers = iter(await self._ask(self._client.query_batch_points(self.name, requests)))
+        answers = iter(await _ask(self._client.query_batch_points(self.name, requests)))
         by_terms = _scored(next(answers).points) if terms is not None else []
         by_vector = _scored(next(answers).points) if vector is not None else []
         return by_terms, by_vector
+
+
+async def collections_of(client: AsyncQdrantClient) -> dict[str, int]:
+    """The dimensions of those that hold chunks, by their names."""
+    names = [each.name for each in (await _ask(client.get_collections())).collections]
+    found = {name: _dim(await _ask(client.get_collection(name))) for name in sorted(names)}
+    return {name: dim for name, dim in found.items() if dim is not None}
+
+
+def _dim(info: models.CollectionInfo) -> int | None:
+    vectors = info.config.params.vectors
+    return vectors[DENSE].size if isinstance(vectors, dict) and DENSE in vectors else None
+
+
+async def _ask(call: Awaitable[T]) -> T:
+    try:
+        return await call
+    except (ApiException, QdrantException) as e:
+        raise _fault(e) from e
 
 
 def _fault(e: Exception) -> DependencyUnavailable | PermanentFault:

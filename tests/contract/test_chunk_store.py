@@ -17,6 +17,7 @@ from shared.store.edge import EdgeStore
 from shared.store.port import ChunkStore, Coverage, Found, Hit, IndexedMessage, Origin, Search
 from shared.store.server import ServerStore
 from shared.text.terms import Terms, term_index
+from tests.contract.copying import CopyingContract
 from tests.contract.forgetting import ForgettingContract
 from tests.support.indexed import DIM, WORDS, indexed, key_of, random_messages, unit_vector
 from tests.support.memory_store import MemoryStore
@@ -218,7 +219,7 @@ class ChunkStoreContract(ForgettingContract):
             assert texts == [None] * len(keys)
 
 
-class DurableContract(ChunkStoreContract):
+class DurableContract(CopyingContract, ChunkStoreContract):
     """Of stores that keep what they hold when they are closed. `open` is called once per opening."""
 
     async def open(self, dim: int = DIM) -> ChunkStore:

@@ -54,6 +54,7 @@ class QdrantOverEdge:
         collection = "/collections/{name}"
         return Starlette(
             routes=[
+                Route("/collections", self._route(self.names), methods=["GET"]),
                 Route(f"{collection}/exists", self._route(self.exists), methods=["GET"]),
                 Route(collection, self._route(self.create), methods=["PUT"]),
                 Route(collection, self._route(self.info), methods=["GET"]),
@@ -80,7 +81,7 @@ class QdrantOverEdge:
                 if len(body) > MAX_BODY:
                     raise Refused(413, "body too large")
                 wait = request.query_params.get("wait") == "true"
-                result = await run_in_threadpool(handle, request.path_params["name"], body, wait)
+                result = await run_in_threadpool(handle, request.path_params.get("name", ""), body, wait)
             except Refused as e:
                 return _json({"status": {"error": str(e)}, "time": 0.0}, e.status)
             except ValidationError as e:
@@ -95,6 +96,9 @@ class QdrantOverEdge:
         if name not in self._shards:
             raise Refused(404, f"Collection `{name}` doesn't exist!")
         return self._shards[name]
+
+    def names(self, name: str, body: bytes, wait: bool) -> dict[str, Any]:
+        return {"collections": [{"name": each} for each in self._shards]}
 
     def exists(self, name: str, body: bytes, wait: bool) -> dict[str, bool]:
         return {"exists": name in self._shards}

@@ -176,7 +176,9 @@ async def test_a_process_that_ends_while_it_compacts_loses_nothing(store: EdgeSt
 async def test_a_write_that_was_under_way_while_its_session_was_forgotten(store: EdgeStore) -> None:
     """Its sayings went before its chunks came: who knows the message can still have it dropped."""
     late = indexed("late", ["amber"])
-    await store._upsert([*chunk_points(ORIGIN, [late], False), *marker_points(ORIGIN, [late])], True)
+    await store._upsert(
+        [*chunk_points(ORIGIN.tenant, [late], False), *marker_points(ORIGIN.tenant, [late])], True
+    )
     assert await store.forget("t", "first", before=1) == Forgotten()
     assert await store.forget("t", "first", before=1, addresses=[key_of(late)]) == Forgotten(1, 1)
     assert await store.missing("t", [key_of(late)]) == {key_of(late)}

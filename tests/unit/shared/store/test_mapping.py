@@ -32,7 +32,7 @@ def test_ids_are_stored_and_never_change() -> None:
 
 def test_a_chunk_carries_what_reading_needs() -> None:
     message = indexed("a", ["amber basin"])
-    (point,) = chunk_points(ORIGIN, [message], vectors=False)
+    (point,) = chunk_points(ORIGIN.tenant, [message], vectors=False)
     chunk = light_chunk(point.payload)
     assert chunk[:6] == (key_of(message), 0, 0, 0, 11, 2)
     assert chunk.digest == message.chunks[0].digest
@@ -43,18 +43,18 @@ def test_a_chunk_carries_what_reading_needs() -> None:
 
 def test_vectors_are_written_only_when_asked_for() -> None:
     message = indexed("a", ["amber", "basin"], [unit_vector(1), None])
-    assert [p.vector is None for p in chunk_points(ORIGIN, [message], vectors=False)] == [True, True]
-    assert [p.vector is None for p in chunk_points(ORIGIN, [message], vectors=True)] == [False, True]
+    assert [p.vector is None for p in chunk_points(ORIGIN.tenant, [message], vectors=False)] == [True, True]
+    assert [p.vector is None for p in chunk_points(ORIGIN.tenant, [message], vectors=True)] == [False, True]
 
 
 def test_terms_must_match_the_chunks() -> None:
     message = replace(indexed("a", ["amber", "basin"]), terms=(Terms((), ()),))
     with pytest.raises(ValueError, match="shorter"):
-        list(chunk_points(ORIGIN, [message], vectors=False))
+        list(chunk_points(ORIGIN.tenant, [message], vectors=False))
 
 
 def test_a_marker_says_how_many_chunks() -> None:
-    markers = list(marker_points(ORIGIN, [indexed("a", ["amber", "basin"]), indexed("b")]))
+    markers = list(marker_points(ORIGIN.tenant, [indexed("a", ["amber", "basin"]), indexed("b")]))
     assert [m.payload["chunks"] for m in markers] == [2, 0]
     assert all(m.terms is None and m.vector is None for m in markers)
 

@@ -1,0 +1,3 @@
+from backscroll.reindex.command import reindex
+
+__all__ = ["reindex"]
