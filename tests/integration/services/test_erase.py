@@ -3,10 +3,8 @@
 import asyncio
 import io
 import json
-import logging
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -24,7 +22,6 @@ from shared.contracts.events import (
     Unit,
 )
 from shared.conversation.address import address, address_key, tenant_key, text_digest
-from shared.telemetry import configure_logging
 from tests.integration.services.asking import ask, whole
 from tests.support.embedding_server import EmbeddingServer
 from tests.support.eventually import eventually
@@ -34,18 +31,6 @@ from tests.support.talk import LOCK, LOCK_QUESTION, Message, talk, user
 
 TENANT = "default"
 GONE, STAYS = "gonehouse", "stayhouse"
-
-
-@pytest.fixture
-def logs() -> Iterator[io.StringIO]:
-    root = logging.getLogger()
-    handlers, level = root.handlers[:], root.level
-    configure_logging("debug")
-    written = io.StringIO()
-    cast(logging.StreamHandler[Any], root.handlers[0]).setStream(written)
-    yield written
-    root.handlers[:] = handlers
-    root.setLevel(level)
 
 
 def history(name: str) -> list[Message]:

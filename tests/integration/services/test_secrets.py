@@ -3,16 +3,14 @@
 import asyncio
 import io
 import json
-import logging
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 from services.gateway.http.keys import FileKeys, new_key
 from shared.settings import Settings
-from shared.telemetry import configure_logging
 from tests.support.scripted_engine import CHAT, TOKENIZE, ScriptedEngine
 from tests.support.stack import Stack, running
 from tests.support.talk import Message, talk, user
@@ -26,19 +24,6 @@ async def key(tmp_path: Path) -> str:
     made, stored = new_key("acme", 1.0)
     await FileKeys(tmp_path / "keys.json").save(stored)
     return made
-
-
-@pytest.fixture
-def logs() -> Iterator[io.StringIO]:
-    """As services write them, at their most talkative."""
-    root = logging.getLogger()
-    handlers, level = root.handlers[:], root.level
-    configure_logging("debug")
-    written = io.StringIO()
-    cast(logging.StreamHandler[Any], root.handlers[0]).setStream(written)
-    yield written
-    root.handlers[:] = handlers
-    root.setLevel(level)
 
 
 @pytest.fixture
