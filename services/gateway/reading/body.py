@@ -60,8 +60,20 @@ def split_body(raw: bytes, items: str, read: frozenset[str], *, takes_text: bool
     if not messages:
         raise InvalidRequest(f"'{items}' must hold at least one message.", items)
     plain = {name: (b"" if name == items else bytes(value)) for name, value in fields.items()}
+    for name, value in plain.items():
+        # The messages are decoded where they are read.
+        if not _is_text(value):
+            raise InvalidRequest(f"'{name}' is not UTF-8.", name)
     values = {name: load(plain[name], name) for name in read if name in plain}
     return Body(raw, plain, items, messages, values)
+
+
+def _is_text(raw: bytes) -> bool:
+    try:
+        raw.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def read_fields(raw: bytes, read: frozenset[str]) -> dict[str, object]:
