@@ -1,13 +1,12 @@
 """The window as a bar: what each part of the prompt takes, and what is left."""
 
 from dataclasses import dataclass
-from math import ceil
 
 import numpy as np
 
 from services.gateway.inspector.recorded import Record
-from shared.prompt.place import tokens_after_cuts
-from shared.prompt.plan import FRAME_TOKENS, Excerpt
+from shared.prompt.place import excerpt_tokens, tokens_after_cuts
+from shared.prompt.plan import Layout
 from shared.prompt.window import last_step
 
 MEANINGS = {
@@ -61,13 +60,9 @@ def _estimated(record: Record) -> dict[str, int]:
     return {
         "head": record.budget.get("head", 0),
         "last": _last(record),
-        "block": _framed(layout.block, ratio),
-        "patch": sum(_framed(patch.excerpts, ratio) for patch in layout.patches),
+        "block": excerpt_tokens(Layout(block=layout.block), ratio),
+        "patch": excerpt_tokens(Layout(patches=layout.patches), ratio),
     }
-
-
-def _framed(excerpts: tuple[Excerpt, ...], ratio: float) -> int:
-    return ceil((FRAME_TOKENS + sum(e.tokens for e in excerpts)) * ratio) if excerpts else 0
 
 
 def _last(record: Record) -> int:
