@@ -68,7 +68,8 @@ def canonical(message: Message) -> bytes:
 def _canonical_arguments(arguments: str) -> str:
     try:
         return orjson.dumps(orjson.loads(arguments), option=orjson.OPT_SORT_KEYS).decode()
-    except orjson.JSONDecodeError:
+    except (orjson.JSONDecodeError, orjson.JSONEncodeError):
+        # No JSON, or nested too deeply to be written again.
         return arguments
 
 

@@ -6,11 +6,15 @@ each message name it (services/gateway/reading/request.py), and what is kept is 
 
 import json
 from dataclasses import dataclass, field
+from itertools import chain
 
 import msgspec
 import orjson
 
 from shared.errors import InvalidRequest
+
+DEEPEST = 128
+"""Levels of a value. What is written again has at most 254 (orjson), and a translation adds some."""
 
 _fields = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _items = msgspec.json.Decoder(list[msgspec.Raw])
@@ -91,7 +95,28 @@ def _split(raw: bytes) -> dict[str, msgspec.Raw]:
 
 
 def load(raw: bytes, name: str) -> object:
-    """Parse one field or message. Lone surrogates, legal in JSON but not in UTF-8, become U+FFFD."""
+    """Parse one field or message. Lone surrogates, legal in JSON but not in UTF-8, become U+FFFD.
+
+    Raises `InvalidRequest`.
+    """
+    value = _parsed(raw, name)
+    # Most values do not hold so many brackets at all.
+    if raw.count(b"[") + raw.count(b"{") > DEEPEST and _is_deeper(value):
+        raise InvalidRequest(f"'{name}' is nested more than {DEEPEST} levels deep.", name)
+    return value
+
+
+def _is_deeper(value: object) -> bool:
+    level = [value]
+    for _ in range(DEEPEST):
+        lists = (v.values() if isinstance(v, dict) else v for v in level if isinstance(v, dict | list))
+        level = list(chain.from_iterable(lists))
+        if not level:
+            return False
+    return any(isinstance(v, dict | list) for v in level)
+
+
+def _parsed(raw: bytes, name: str) -> object:
     try:
         return orjson.loads(raw)
     except orjson.JSONDecodeError:

@@ -1,6 +1,7 @@
 from typing import Any
 
 import orjson
+import pytest
 from hypothesis import given
 
 from services.gateway.dialects.chat import read_message
@@ -46,6 +47,12 @@ def test_what_clients_change_on_the_way_changes_no_address() -> None:
         result("other-id"),
     ]
     assert shape(plain).addresses == shape(changed).addresses
+
+
+@pytest.mark.parametrize("levels", [300, 2000])
+def test_arguments_nested_deeply_are_taken_as_they_are(levels: int) -> None:
+    deep = call("c1", arguments="[" * levels + "]" * levels)
+    assert len(shape([user("q"), deep, result("c1")])) == 3
 
 
 def test_equal_results_of_different_calls_differ() -> None:
