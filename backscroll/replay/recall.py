@@ -53,8 +53,8 @@ class Planner:
 
 
 def excerpts_of(asked: Assemble, plan: Plan) -> list[Key]:
-    layout, history = plan.layout, History.unpack(asked.history)
-    return [_key(history, e) for e in (*layout.block, *(e for p in layout.patches for e in p.excerpts))]
+    history = History.unpack(asked.history)
+    return [_key(history, e) for e in plan.layout.quoted]
 
 
 def recorded_excerpts(record: Record, asked: Assemble) -> list[Key]:

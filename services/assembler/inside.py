@@ -29,6 +29,5 @@ def inside_ranges(history: History, layout: Layout, *, with_block: bool) -> tupl
                 ranges.append(Excerpt(position, unit, 0, cut.start, "", 0))
             ranges.append(Excerpt(position, unit, cut.end if cut else 0, WHOLE, "", 0))
     if with_block:
-        ranges += layout.block
-        ranges += [e for patch in layout.patches for e in patch.excerpts]
+        ranges += layout.quoted
     return tuple(ranges)

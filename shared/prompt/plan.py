@@ -83,6 +83,11 @@ class Layout(BaseModel):
     block: tuple[Excerpt, ...] = ()
     patches: tuple[Patch, ...] = ()
 
+    @property
+    def quoted(self) -> tuple[Excerpt, ...]:
+        """All excerpts, as they are read."""
+        return (*self.block, *(e for patch in self.patches for e in patch.excerpts))
+
 
 Action = Literal["reuse", "patch", "cold", "evict", "expire", "rebuild", "cut"]
 """Why the layout is as it is; `cut` is the gateway's own, without an assembler."""

@@ -74,8 +74,8 @@ def runs_of(left: Sequence[Shown], right: Sequence[Shown]) -> list[Run]:
 
 def moved_of(left: Record, before: Layout, right: Record, after: Layout) -> list[Moved]:
     """Excerpts of block and patches. Places are compared by what their message says, where that is known."""
-    was = {_place(left, e): e for e in _excerpts(before)}
-    now = {_place(right, e): e for e in _excerpts(after)}
+    was = {_place(left, e): e for e in before.quoted}
+    now = {_place(right, e): e for e in after.quoted}
     moved = []
     for place in sorted(was.keys() | now.keys(), key=lambda p: now.get(p) or was[p]):
         side: Side = "both" if place in was and place in now else "left" if place in was else "right"
@@ -92,10 +92,6 @@ def weighed_of(left: Record, was: Sequence[Told], right: Record, now: Sequence[T
     pairs = [Weighed(before.get(chunk), after.get(chunk)) for chunk in {**before, **after}]
     order = ("gained", "lost", "taken by both", "dropped by both")
     return sorted(pairs, key=lambda w: (order.index(w.change), -w.either.score))
-
-
-def _excerpts(layout: Layout) -> list[Excerpt]:
-    return [*layout.block, *(e for patch in layout.patches for e in patch.excerpts)]
 
 
 def _place(record: Record, e: Excerpt) -> Key:
