@@ -23,6 +23,8 @@ RECORD = np.dtype(
         ("least", "<u4"),
     ]
 )
+MOST_UNITS = 0xFFFF
+"""Structural units of a message, as many as `units` can tell."""
 
 
 class RoleCode(IntEnum):

@@ -12,6 +12,7 @@ from shared.contracts.events import Unit
 from shared.contracts.rpc import SearchText
 from shared.conversation.address import prefix_hashes, tenant_key
 from shared.conversation.facts import Facts, FactsCache, Weights, facts_of
+from shared.conversation.history import MOST_UNITS
 from shared.conversation.message import Message, PartKind, units
 from shared.conversation.shape import Shape, shape_of
 from shared.errors import InvalidRequest
@@ -89,7 +90,11 @@ class Request:
         return hashlib.blake2b(raw, digest_size=16, salt=salt, person=self.dialect.NAME.encode()).digest()
 
     def _fact(self, index: int) -> Facts:
-        return facts_of(self._read(index), self.key, self.reader.weights)
+        facts = facts_of(self._read(index), self.key, self.reader.weights)
+        if facts.units > MOST_UNITS:
+            where = f"{self.dialect.ITEMS}[{index}]"
+            raise InvalidRequest(f"'{where}' holds more than {MOST_UNITS} texts and tool calls.", where)
+        return facts
 
     def _read(self, index: int) -> Message:
         return self.dialect.read_message(self.body.messages[index], index, self.reader.image_tokens)
