@@ -7,6 +7,7 @@ first message that differs, the excerpts that both begin with count.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from services.gateway.prepare.source import body_source, head_source
 from services.gateway.reading.request import Request
 from shared.conversation.history import RoleCode
 from shared.prompt.place import anchor_of, excerpt_tokens, tokens_after_cuts
-from shared.prompt.plan import FRAME_TOKENS, Cut, Excerpt, Layout
+from shared.prompt.plan import Cut, Layout
 from shared.prompt.state import Tip
 from shared.telemetry import PREFIX_SHARE, PREFIX_TOKENS
 
@@ -134,12 +135,12 @@ def _common_positions(tip: Tip, layout: Layout) -> tuple[Sequence[int], bool]:
     return [first] if first == now else [], False
 
 
-def _common(old: Sequence[Excerpt], new: Sequence[Excerpt]) -> tuple[int, bool]:
-    """Tokens that two quotations begin with; whether they are the same."""
+def _common(old: Layout, new: Layout) -> tuple[int, bool]:
+    """Tokens that what two layouts quote begins with; whether it is the same."""
     if old == new:
-        return sum(e.tokens for e in old) + (FRAME_TOKENS if old else 0), True
-    differ = (n for n, (a, b) in enumerate(zip(old, new, strict=False)) if a != b)
-    return sum(e.tokens for e in old[: next(differ, min(len(old), len(new)))]), False
+        return excerpt_tokens(old, 1.0), True
+    pairs = zip(old.quoted, new.quoted, strict=False)
+    return sum(a.tokens for a, _ in takewhile(lambda pair: pair[0] == pair[1], pairs)), False
 
 
 @dataclass(frozen=True)
@@ -150,8 +151,8 @@ class _Standing:
     anchor: int | None
 
     @property
-    def lead(self) -> tuple[Excerpt, ...]:
-        return self.layout.block if self.anchor is None else ()
+    def lead(self) -> Layout:
+        return Layout(block=self.layout.block if self.anchor is None else ())
 
     @property
     def edited(self) -> set[int]:
@@ -160,10 +161,9 @@ class _Standing:
             (p.position for p in self.layout.patches), (c.position for c in self.layout.cuts)
         )
 
-    def quoted(self, position: int) -> tuple[Excerpt, ...]:
+    def quoted(self, position: int) -> Layout:
         block = self.layout.block if position == self.anchor else ()
-        patches = (p.excerpts for p in self.layout.patches if p.position == position)
-        return (*block, *(e for excerpts in patches for e in excerpts))
+        return Layout(block=block, patches=tuple(p for p in self.layout.patches if p.position == position))
 
     def cuts(self, position: int) -> tuple[Cut, ...]:
         return tuple(c for c in self.layout.cuts if c.position == position)

@@ -9,9 +9,16 @@ from hypothesis import strategies as st
 
 from backscroll.engine import validate_messages
 from services.gateway.dialects.base import Usage
+from services.gateway.prepare.measure import Measured, prompt_bound
+from services.gateway.prepare.prefix import account
 from services.gateway.prepare.prepared import Prepared
+from services.gateway.prepare.source import body_source, head_source
+from services.gateway.reading.request import Request
 from services.gateway.upstream.overflow import Overflow
 from shared.errors import ContextLengthExceeded
+from shared.prompt.place import excerpt_tokens
+from shared.prompt.plan import PATCH_FRAME_TOKENS, Excerpt, Layout, Patch
+from shared.prompt.state import Tip
 from tests.support.histories import Message, histories
 from tests.support.pipeline import Pipeline, sent
 
@@ -189,3 +196,31 @@ async def test_what_the_engine_counted_of_the_prompt_before_is_exact() -> None:
     assert prepared.prefix is not None
     assert prepared.prefix.shared == lengths[0]
     assert prepared.prefix.parts == {"new": lengths[1] - lengths[0]}
+
+
+def test_what_is_quoted_before_a_change_counts_as_it_was_planned() -> None:
+    """A patch that is left out leaves the one before it, frame included, as it was."""
+    request = Pipeline(4096).request(asked(20))
+    excerpt = Excerpt(0, 0, 0, 9, "", 300)
+    first, second = Patch(30, (excerpt,)), Patch(34, (excerpt,))
+    tip = tip_of(request, Layout(window_start=20, patches=(first, second)))
+    layout = Layout(window_start=20, patches=(first,))
+    bound = prompt_bound(request, layout) + excerpt_tokens(layout, 1.0)
+    prefix = account(request, tip, layout, Measured(bound, exact=False, bound=bound), "shrunk")
+    tokens = request.head_tokens + int(request.shape.tokens[20:34].sum())
+    assert (prefix.shared, prefix.reason) == (tokens + PATCH_FRAME_TOKENS + 300, "shrunk")
+
+
+def tip_of(request: Request, layout: Layout) -> Tip:
+    length = len(request.shape)
+    return Tip(
+        length=length,
+        layout=layout,
+        tokens=1000,
+        exact=False,
+        head=head_source(request),
+        source=body_source(request, length),
+        head_tokens=request.head_tokens,
+        ratio=1.0,
+        built_at=0.0,
+    )
