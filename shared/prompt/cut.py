@@ -85,6 +85,14 @@ def standing(text: str, left: Left | Cut | None) -> str:
     return text[: left.start] + instead + text[left.end :]
 
 
+def by_unit(cuts: Sequence[Cut]) -> dict[int, list[Cut]]:
+    """The cuts of each unit. A message can have tens of thousands of either."""
+    found: dict[int, list[Cut]] = {}
+    for cut in cuts:
+        found.setdefault(cut.unit, []).append(cut)
+    return found
+
+
 def apply_cuts(text: str, cuts: Sequence[Cut]) -> str:
     """The text as it stands after the cuts of its unit, from the last to the first."""
     for cut in sorted(cuts, key=lambda c: -c.start):

@@ -13,7 +13,7 @@ import orjson
 from services.gateway.reading.body import load
 from shared.conversation.message import Part, PartKind, Speaker
 from shared.errors import InvalidRequest
-from shared.prompt.cut import apply_cuts
+from shared.prompt.cut import apply_cuts, by_unit
 from shared.prompt.render import Edit
 from shared.tokens.estimate import upper_bound
 
@@ -72,10 +72,9 @@ def parts_of(slots: Iterable[Slot], image_tokens: int) -> tuple[Part, ...]:
 def cut_texts(slots: Iterable[Slot], edit: Edit) -> None:
     """Leave the ranges of the edit out, in place. Units count the texts, in order."""
     texts = [slot for slot in slots if slot.kind is not PartKind.OPAQUE]
-    for unit in {cut.unit for cut in edit.cuts}:
+    for unit, ranges in by_unit(edit.cuts).items():
         if unit < len(texts):
             slot = texts[unit]
-            ranges = [c for c in edit.cuts if c.unit == unit]
             slot.holder[slot.key] = apply_cuts(slot.text, ranges)
 
 

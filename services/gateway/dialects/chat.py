@@ -8,9 +8,9 @@ import orjson
 from services.gateway.dialects.base import Usage, integer
 from services.gateway.dialects.blocks import hidden_tokens, opaque_part, read_spoken
 from services.gateway.reading.body import load
-from shared.conversation.message import Call, Message, Part, PartKind, Speaker, unit_parts
+from shared.conversation.message import Call, Message, Part, PartKind, Speaker
 from shared.errors import InvalidRequest
-from shared.prompt.cut import apply_cuts
+from shared.prompt.cut import apply_cuts, by_unit
 from shared.prompt.render import Edit
 
 NAME = "chat"
@@ -125,22 +125,21 @@ def edit_message(raw: bytes, message: Message, edit: Edit) -> bytes:
     value: Any = load(raw, "message")
     content = value.get("content")
     if isinstance(content, list):
-        value["content"] = _edit_parts(content, message, edit)
+        value["content"] = _edit_parts(content, edit)
         return orjson.dumps(value)
     text = content if isinstance(content, str) else ""
     value["content"] = edit.before + apply_cuts(text, edit.cuts) + edit.after
     return orjson.dumps(value)
 
 
-def _edit_parts(content: list[dict[str, Any]], message: Message, edit: Edit) -> list[dict[str, Any]]:
+def _edit_parts(content: list[dict[str, Any]], edit: Edit) -> list[dict[str, Any]]:
     """Units count the texts that are not empty, in order; so do the items here."""
     items = [dict(item) for item in content]
     texts = [i for i, item in enumerate(items) if item.get("type") in TEXT_TYPES and item.get("text")]
-    for cut in edit.cuts:
-        if cut.unit < len(unit_parts(message)) - len(message.calls):
-            item = items[texts[cut.unit]]
-            ranges = [c for c in edit.cuts if c.unit == cut.unit]
-            item["text"] = apply_cuts(content[texts[cut.unit]]["text"], ranges)
+    for unit, ranges in by_unit(edit.cuts).items():
+        if unit < len(texts):
+            item = items[texts[unit]]
+            item["text"] = apply_cuts(item["text"], ranges)
     kind = content[texts[0]]["type"] if texts else "text"
     before = [{"type": kind, "text": edit.before}] if edit.before else []
     after = [{"type": kind, "text": edit.after}] if edit.after else []

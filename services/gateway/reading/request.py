@@ -45,6 +45,7 @@ class Request:
         self.reader = reader
         self.dialect = dialect
         self._messages: dict[int, Message] = {}
+        self._units: dict[int, tuple[Unit, ...]] = {}
         read = dialect.READS | session.FIELDS
         self.body: Body = split_body(raw, dialect.ITEMS, read, takes_text=dialect.TAKES_TEXT)
         self.model = self._string("model")
@@ -130,7 +131,11 @@ class Request:
         return found
 
     def units(self, position: int) -> tuple[Unit, ...]:
-        return units(self.message(position), self.shape.tools.get(position, ()))
+        found = self._units.get(position)
+        if found is None:
+            tools = self.shape.tools.get(position, ())
+            found = self._units[position] = units(self.message(position), tools)
+        return found
 
     def turn(self, position: int) -> int:
         return int(self.shape.turns[position])
