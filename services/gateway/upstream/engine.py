@@ -8,6 +8,7 @@ import httpx
 from opentelemetry.trace import SpanKind
 
 from services.gateway.http.headers import Pairs, forwarded, is_stream, returned
+from services.gateway.http.respond import raw
 from services.gateway.upstream.breaker import Breaker
 from shared.errors import BackscrollError, EngineTimeout, EngineUnavailable
 from shared.tracing import carrier, span
@@ -95,7 +96,7 @@ class Engine:
             method,
             self._url.copy_with(raw_path=target),
             # Ours continues the client's trace, where it sent one.
-            headers=[*(p for p in kept if p[0] not in traced), *traced.items()],
+            headers=raw([*(p for p in kept if p[0] not in traced), *traced.items()]),
             content=body,
         )
         deadline = asyncio.get_running_loop().time() + self._patience.total
@@ -117,7 +118,8 @@ class Engine:
         else:
             self.breaker.succeeded()
         passing = self._parts(first, parts, deadline)
-        return Reply(reply.status_code, returned(reply.headers.multi_items()), passing, reply.aclose)
+        told = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in reply.headers.raw]
+        return Reply(reply.status_code, returned(told), passing, reply.aclose)
 
     async def _parts(
         self, first: bytes | None, parts: AsyncIterator[bytes], deadline: float

@@ -42,6 +42,22 @@ async def test_head_has_a_length_and_no_body(patient: Running, engine: RawEngine
     assert (reply.status_code, reply.headers["content-length"], reply.content) == (200, "77", b"")
 
 
+@pytest.mark.parametrize("path", [CHAT, "/v1/embeddings"])
+async def test_headers_that_are_not_ascii_pass_both_ways(
+    patient: Running, engine: RawEngine, path: str
+) -> None:
+    async def script(request: Received, line: Line) -> None:
+        told = (request.header("x-user-name") or "").encode("latin-1").decode()
+        await line.whole(200, b"{}", "application/json", f"x-greeting: Dobrý den, {told}")
+
+    engine.paths[path] = script
+    name = "Žofie 你好".encode()
+    reply = await patient.http.post(path, json=HELLO, headers=[(b"x-user-name", name)])
+    assert reply.status_code == 200
+    greeting = next(value for key, value in reply.headers.raw if key == b"x-greeting")
+    assert greeting == "Dobrý den, ".encode() + name
+
+
 async def test_a_body_is_streamed_to_the_engine(patient: Running, engine: RawEngine) -> None:
     engine.paths["/v1/audio/transcriptions"] = echoes
 
