@@ -57,7 +57,7 @@ def named(name: str) -> str:
 
 def _names(headers: Mapping[str, str], values: Mapping[str, object]) -> Iterator[str]:
     for header in HEADERS:
-        yield headers.get(header, "")
+        yield _as_utf8(headers.get(header, ""))
     metadata = values.get("metadata")
     if isinstance(metadata, dict):
         yield _of_user_id(metadata.get("user_id"))
@@ -65,6 +65,14 @@ def _names(headers: Mapping[str, str], values: Mapping[str, object]) -> Iterator
     yield _of_baggage(headers.get("baggage", ""))
     # A hint: clients use one key for all that shares a beginning.
     yield _text(values.get("prompt_cache_key"))
+
+
+def _as_utf8(header: str) -> str:
+    """HTTP reads headers as Latin-1, clients write names in UTF-8; by those a session is erased, too."""
+    try:
+        return header.encode("latin-1").decode()
+    except UnicodeError:
+        return header
 
 
 def _of_user_id(value: object) -> str:

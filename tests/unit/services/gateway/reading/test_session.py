@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from services.gateway.reading.session import HEADERS, label_of
+from services.gateway.reading.session import HEADERS, label_of, named
 
 UUID = "0b5a3c1e-0000-4000-8000-1d2e3f405060"
 USER = "user_" + "a" * 64
@@ -26,6 +26,11 @@ def test_each_header_names_a_session(header: str) -> None:
 )
 def test_each_field_names_a_session(values: dict[str, object]) -> None:
     assert label_of({}, values) == UUID
+
+
+def test_a_header_in_utf8_names_what_is_erased_by_it() -> None:
+    assert label_of({"x-session-id": "чат".encode().decode("latin-1")}, {}) == named("чат")
+    assert label_of({"x-session-id": "caf\xe9"}, {}) == named("café")
 
 
 def test_baggage_names_a_session() -> None:
