@@ -177,7 +177,8 @@ def _tool(tool: Object, where: str) -> Object:
 
 
 def _format(body: Object) -> Object:
-    wanted = (body.get("output_config") or {}).get("format") or {}
+    config = an_object(body.get("output_config") or {}, "output_config")
+    wanted = an_object(config.get("format") or {}, "output_config.format")
     if wanted.get("type") != "json_schema":
         return {}
     schema = {"name": "answer", "schema": wanted.get("schema"), "strict": True}

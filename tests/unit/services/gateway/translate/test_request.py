@@ -306,6 +306,12 @@ def test_allowed_tools_are_the_only_ones_offered() -> None:
         ),
         ("responses", {"input": [output_item("a", 5)]}, "input[0].output"),
         ("responses", {"input": "x", "text": "json"}, "text"),
+        ("anthropic", {"messages": [user(text("a"))], "output_config": "json"}, "output_config"),
+        (
+            "anthropic",
+            {"messages": [user(text("a"))], "output_config": {"format": 5}},
+            "output_config.format",
+        ),
     ],
 )
 def test_what_has_no_counterpart_is_named(dialect: str, body: dict[str, Any], field: str) -> None:
