@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import inf
 from typing import get_args
 
 from services.gateway.inspector.replan import Change
@@ -33,15 +34,13 @@ class Field:
     value: str
     """As it was filled in; empty: the service's own."""
     choices: tuple[str, ...]
-    meaning: str
 
 
 def fields_of(given: Mapping[str, str]) -> list[Field]:
     fields = []
     for name in OFFERED:
-        info = Settings.model_fields[name]
-        choices = tuple(str(choice) for choice in get_args(info.annotation))
-        fields.append(Field(name, given.get(name, "").strip()[:LONGEST], choices, info.description or ""))
+        choices = tuple(str(choice) for choice in get_args(Settings.model_fields[name].annotation))
+        fields.append(Field(name, given.get(name, "").strip()[:LONGEST], choices))
     return fields
 
 
@@ -60,6 +59,9 @@ def change_of(given: Mapping[str, str]) -> Change:
 
 def _number(name: str, value: str) -> int | float:
     try:
-        return float(value) if "." in value else int(value)
+        found = float(value) if "." in value else int(value)
     except ValueError as error:
         raise InvalidRequest(f"'{name}' must be a number.", name) from error
+    if abs(found) == inf:
+        raise InvalidRequest(f"'{name}' must be a number.", name)
+    return found

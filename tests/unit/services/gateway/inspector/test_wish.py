@@ -17,7 +17,9 @@ def test_what_is_filled_in_is_asked_for() -> None:
     )
 
 
-@pytest.mark.parametrize("given", [{"mmr_lambda": "much"}, {"window": "12"}, {"window": "x"}])
+@pytest.mark.parametrize(
+    "given", [{"mmr_lambda": "much"}, {"window": "12"}, {"window": "x"}, {"window": "1.e999"}]
+)
 def test_what_is_no_number_is_named(given: dict[str, str]) -> None:
     with pytest.raises(InvalidRequest) as raised:
         change_of(given)
