@@ -7,7 +7,6 @@ from itertools import pairwise
 from services.gateway.inspector.timeline import Row
 
 STEP = 22
-BAR = 14
 HEIGHT = 120
 LANE = 20
 MARGIN = 14
@@ -41,8 +40,6 @@ class Chart:
     lines: list[Line]
     limits: list[Line]
     """What a prompt might cost, from request to request."""
-    top: int
-    """Tokens at the top of the chart."""
 
 
 def chart_of(rows: Sequence[Row]) -> Chart:
@@ -63,7 +60,6 @@ def chart_of(rows: Sequence[Row]) -> Chart:
         bars=bars,
         lines=lines,
         limits=limits,
-        top=top,
     )
 
 

@@ -19,7 +19,6 @@ class Run:
 
     side: Side
     messages: list[Shown]
-    tokens: int = 0
 
 
 @dataclass(frozen=True)

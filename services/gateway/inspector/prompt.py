@@ -17,7 +17,6 @@ LONGEST_OPAQUE = 400
 class Shown:
     """One message. `part` is the budget's name for where it stands."""
 
-    number: int
     role: str
     part: str
     position: int | None
@@ -31,7 +30,7 @@ class Shown:
 
 def messages_of(record: Record) -> list[Shown]:
     """In the order of the prompt, what stands beside the messages (system prompt, tools) before them."""
-    shown = [_beside(number, name, text) for number, (name, text) in enumerate(_head(record.prompt))]
+    shown = [_beside(name, text) for name, text in _head(record.prompt)]
     raw = _items(record.prompt)
     places = record.places if len(record.places) == len(raw) else (None,) * len(raw)
     first_placed = next((n for n, place in enumerate(places) if place is not None), len(raw))
@@ -45,7 +44,6 @@ def messages_of(record: Record) -> list[Shown]:
             part = "last"
         shown.append(
             Shown(
-                number=len(shown),
                 role=_role(message),
                 part=part,
                 position=position,
@@ -59,8 +57,8 @@ def messages_of(record: Record) -> list[Shown]:
     return shown
 
 
-def _beside(number: int, name: str, text: str) -> Shown:
-    return Shown(number, name, "head", None, None, False, False, (Piece("text", text),), text.encode())
+def _beside(name: str, text: str) -> Shown:
+    return Shown(name, "head", None, None, False, False, (Piece("text", text),), text.encode())
 
 
 def _head(prompt: dict[str, Any]) -> Iterator[tuple[str, str]]:

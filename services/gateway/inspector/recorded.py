@@ -48,8 +48,6 @@ class Inherited(BaseModel):
 
     tip: str = ""
     length: int
-    tokens: int
-    window_start: int = 0
 
 
 class Used(BaseModel):
@@ -63,7 +61,6 @@ class Prefix(BaseModel):
 
     tokens: int
     shared: int
-    reason: str = ""
     parts: dict[str, int] = {}
 
 
@@ -75,7 +72,6 @@ class Record(BaseModel):
     model: str
     at: float
     mode: str
-    status: int
     window: int
     limit: int
     prompt_tokens: int
@@ -94,10 +90,8 @@ class Record(BaseModel):
     first_token_s: float | None = None
     usage: Used = Used()
     prompt: dict[str, Any]
-    tip: str = ""
     length: int = 0
     """Addressed messages of the history."""
-    dialect: str = "chat"
     profile: str = ""
     found: int = 0
     prefix: Prefix | None = None

@@ -6,9 +6,6 @@ from typing import Any
 
 from shared.bus.records import Listed
 
-MADE_NEW = frozenset({"cold", "evict", "expire", "rebuild", "cut"})
-"""Actions after which the engine reads the prompt anew from the block on."""
-
 
 @dataclass(frozen=True)
 class Row:

@@ -44,7 +44,6 @@ def made(layout: Layout, head: int = 0, limit: int = 4000, told: int = 4000) -> 
             "model": "m",
             "at": 1.0,
             "mode": "assembled",
-            "status": 200,
             "window": limit + 100,
             "limit": limit,
             "prompt_tokens": 5,

@@ -21,7 +21,6 @@ BLANK = {
     "model": "m",
     "at": 1.0,
     "mode": "assembled",
-    "status": 200,
     "window": 4096,
     "limit": 4000,
     "prompt_tokens": 5,
