@@ -21,7 +21,8 @@ from shared.telemetry import ENGINE_STREAM_ERRORS, REQUESTS
 
 log = structlog.get_logger(__name__)
 
-MODEL_FIELD = re.compile(rb'name="model"\r\n(?:[^\r\n]+\r\n)*\r\n([^\r\n]+)')
+MODEL_FIELD = re.compile(rb'name="model"\r\n(?:[^\r\n]+\r\n){0,4}\r\n([^\r\n]+)')
+"""With more lines of headers than clients send, but few: any number took minutes where they did not end."""
 MODE = ("x-backscroll-mode", "passthrough")
 
 

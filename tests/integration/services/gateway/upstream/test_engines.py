@@ -1,6 +1,7 @@
 """Several engines by model name, each with its key, its health and its breaker."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -96,6 +97,14 @@ async def test_a_form_names_its_model_too(fleet: Fleet) -> None:
         "/v1/audio/transcriptions", data={"model": "qwen-small"}, files=files
     )
     assert reply.content == ANSWER
+
+
+async def test_a_form_that_looks_like_many_fields_holds_nobody_up(fleet: Fleet) -> None:
+    fleet.rest.paths["/v1/files"] = answers
+    started = time.process_time()
+    reply = await fleet.gateway.http.post("/v1/files", content=b'name="model"\r\n' * 20_000)
+    assert reply.content == ANSWER
+    assert time.process_time() - started < 5
 
 
 async def test_an_engine_gets_its_own_key_unless_the_client_brings_one(fleet: Fleet) -> None:
