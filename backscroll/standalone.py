@@ -6,8 +6,6 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-import structlog
-
 from backscroll.engine import create_engine
 from backscroll.keys import own_file
 from services.assembler import bootstrap as assembler
@@ -22,8 +20,6 @@ from shared.models.open import open_embedder, open_reranker
 from shared.service import serving
 from shared.settings import EngineSettings, Settings
 from shared.store import open_store
-
-log = structlog.get_logger(__name__)
 
 DEMO_WINDOW = 8192
 """The demo engine's window, where the settings leave the window at its default."""

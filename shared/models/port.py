@@ -40,19 +40,19 @@ class Relevance:
     """Whether a text answers a question, in [0, 1], in the order of the texts.
 
     `threshold` is where an answer begins on this scorer's scale (`block_relevance_min` for a
-    cross-encoder). `ranks` says whether the scores are good enough to order candidates by; the
-    light scorer is for the drift check only.
+    cross-encoder).
     """
 
     scores: tuple[float, ...]
     threshold: float
-    ranks: bool
 
 
 class Reranker(Protocol):
     """Raises `DependencyUnavailable("rerank_unavailable", ...)`."""
 
     ranks: bool
+    """Whether the scores are good enough to order candidates by; the light scorer's are for the drift check
+    only."""
 
     async def score(self, tenant: str, query: str, texts: Sequence[str]) -> Relevance:
         """What is remembered of scores is remembered of one tenant: how soon an answer comes tells no other

@@ -62,7 +62,7 @@ class LightReranker:
     ranks = False
 
     async def score(self, tenant: str, query: str, texts: Sequence[str]) -> Relevance:
-        return Relevance(tuple(relevance(query, texts)), THRESHOLD, self.ranks)
+        return Relevance(tuple(relevance(query, texts)), THRESHOLD)
 
     async def close(self) -> None:
         """Holds nothing."""

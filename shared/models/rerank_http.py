@@ -87,7 +87,7 @@ class HttpReranker:
             for key, score in zip(new, scores, strict=True):
                 self._cache.put(key, score)
                 known[key] = score
-        return Relevance(tuple(known[key] for key in keys), self._threshold, self.ranks)
+        return Relevance(tuple(known[key] for key in keys), self._threshold)
 
     async def close(self) -> None:
         await self._server.close()

@@ -52,7 +52,7 @@ class LexicalReranker:
     async def score(self, tenant: str, query: str, texts: Sequence[str]) -> Relevance:
         wanted = set(tokens(query))
         scores = tuple(len(wanted & set(tokens(text))) / max(len(wanted), 1) for text in texts)
-        return Relevance(scores, threshold=0.5, ranks=False)
+        return Relevance(scores, threshold=0.5)
 
     async def close(self) -> None:
         pass

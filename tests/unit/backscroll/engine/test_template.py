@@ -4,9 +4,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backscroll.engine.template import Image, Text, blocks, prompt_ids
-from backscroll.engine.tokens import IM_END, IM_START, shared_encoder
+from backscroll.engine.tokens import shared_encoder
 
 ENCODER = shared_encoder()
+IM_START, IM_END = "<|im_start|>", "<|im_end|>"
 TOOLS = [{"type": "function", "function": {"name": "look", "parameters": {"type": "object"}}}]
 
 contents = st.text(st.characters(exclude_categories=["Cs"]), max_size=60) | st.sampled_from(

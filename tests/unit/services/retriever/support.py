@@ -138,6 +138,6 @@ class FakeReranker:
         if self.fails:
             raise self.fails
         scores = tuple(0.9 if any(a in text for a in self.answers) else 0.01 for text in texts)
-        return Relevance(scores, threshold=0.4, ranks=self.ranks)
+        return Relevance(scores, threshold=0.4)
 
     async def close(self) -> None: ...

@@ -78,7 +78,7 @@ async def test_every_form_and_scale_gives_the_same_scores(
     server.always = server_form
     relevance = await reranker.score("t", "q", ["no", "yes", "middling"])
     assert relevance.scores == pytest.approx((sigmoid("no"), sigmoid("yes"), sigmoid("middling")))
-    assert (relevance.threshold, relevance.ranks) == (0.3, True)
+    assert (relevance.threshold, reranker.ranks) == (0.3, True)
     assert server.paths[0] == "/v1/rerank"
 
 
