@@ -14,7 +14,8 @@ from services.gateway.reading.request import Request
 from shared.conversation.message import PartKind
 from shared.prompt.plan import Layout
 
-WORD = regex.compile(r"\S*[\p{L}\p{N}]\S*")
+WORD = regex.compile(r"(?<!\S)[^\s\p{L}\p{N}]*+[\p{L}\p{N}]\S*")
+"""Each begins where a word does and never steps back: a long run of signs would else take minutes."""
 UNSPACED = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}]")
 UNSPACED_CHARS_PER_TOKEN = 4
 SUSPICIOUS = 0.5

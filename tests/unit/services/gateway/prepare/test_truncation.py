@@ -1,3 +1,5 @@
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -31,6 +33,12 @@ def test_the_least_is_below_a_real_count_and_not_worthless(text: str, share: flo
 @given(st.text(max_size=300))
 def test_never_above_a_real_tokenizer(text: str) -> None:
     assert least_tokens(text) <= count(text)
+
+
+def test_a_long_run_of_signs_is_read_once() -> None:
+    started = time.process_time()
+    assert least_tokens("=" * 100_000 + " one two") == 2
+    assert time.process_time() - started < 5
 
 
 def test_the_window_shown_is_a_round_one() -> None:
