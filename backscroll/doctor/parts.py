@@ -7,7 +7,6 @@ from datetime import datetime
 import nats
 import nats.errors
 import orjson
-from qdrant_client import AsyncQdrantClient
 
 from backscroll.doctor.finding import Finding
 from shared.bus import connect
@@ -15,7 +14,7 @@ from shared.errors import DependencyUnavailable, PermanentFault
 from shared.models.open import open_embedder, open_reranker
 from shared.models.rerank_http import HttpReranker
 from shared.settings import Settings
-from shared.store.open import collection_name, open_store
+from shared.store.open import collection_name, collections, of_prefix, open_store
 
 CLOCK_OFF_S = 5.0
 QUESTION, ANSWER = "When did the river rise?", "The river rose on Tuesday night."
@@ -89,35 +88,30 @@ async def check_models(settings: Settings) -> AsyncIterator[Finding]:
 
 async def _store(settings: Settings, model: str, dim: int) -> Finding:
     name = collection_name(settings.collection, model)
-    if settings.qdrant_url is None:
-        folder = settings.data_dir / "store"
-        state = "is there" if folder.exists() else "is made at the first start"
-        return Finding("store", f"embedded: {folder} {state}")
-    client = AsyncQdrantClient(
-        url=settings.qdrant_url, api_key=settings.qdrant_api_key, check_compatibility=False
-    )
+    where = settings.qdrant_url or f"embedded in {settings.data_dir / 'store'}"
     try:
-        there = await client.collection_exists(name)
-    except Exception as error:  # The client has no common base of what it raises.
+        there = await collections(settings)
+    except DependencyUnavailable as error:
+        return Finding("store", f"{where}: {error}", "Start Qdrant, or set BACKSCROLL_QDRANT_URL.")
+    if name not in there:
+        text = f"{where}: collection {name} is made at the first start"
+        if others := of_prefix(settings.collection, there):
+            return Finding("store", f"{text}, beside {', '.join(others)}", "`backscroll reindex` fills it.")
+        return Finding("store", text)
+    if there[name] != dim:
         return Finding(
             "store",
-            f"{settings.qdrant_url}: {type(error).__name__}",
-            "Start Qdrant, or set BACKSCROLL_QDRANT_URL.",
+            f"{where}: collection {name} was made for dimension {there[name]}, the model gives {dim}",
+            "Set BACKSCROLL_COLLECTION to a new name, or the model it was made for.",
         )
-    finally:
-        await client.close()
-    if not there:
-        return Finding("store", f"{settings.qdrant_url}: collection {name} is made at the first start")
-    store = open_store(settings, model, dim)
-    try:
-        await store.ensure()
-    except PermanentFault as differs:
-        return Finding(
-            "store", str(differs), "Set BACKSCROLL_COLLECTION to a new name, or the model it was made for."
-        )
-    finally:
-        await store.close()
-    return Finding("store", f"{settings.qdrant_url}: collection {name}, dimension {dim}")
+    if settings.qdrant_url is not None:
+        store = open_store(settings, model, dim)
+        try:
+            # An index that is missing makes every search read all of a tenant: it is made.
+            await store.ensure()
+        finally:
+            await store.close()
+    return Finding("store", f"{where}: collection {name}, dimension {dim}")
 
 
 async def check_reranker(settings: Settings) -> AsyncIterator[Finding]:

@@ -22,7 +22,7 @@ from shared.errors import PermanentFault
 from shared.models.open import open_embedder
 from shared.settings import Settings
 from shared.store import open_store
-from shared.store.open import collections, open_collection
+from shared.store.open import collections, of_prefix, open_collection
 from shared.telemetry import configure_logging
 
 console = Console()
@@ -64,7 +64,7 @@ async def _reindex(settings: Settings, source: str | None, yes: bool) -> Filled:
         new = open_store(settings, embedder.name, embedder.dim)
         stack.push_async_callback(new.close)
         there = await collections(settings)
-        name = _source(source, new.name, there)
+        name = _source(source, new.name, there, settings.collection)
         old = open_collection(settings, name, there[name])
         stack.push_async_callback(old.close)
         # The one that is there first: its lock tells whether a `backscroll up` has it open.
@@ -80,10 +80,11 @@ async def _reindex(settings: Settings, source: str | None, yes: bool) -> Filled:
             return await fill(old, new, embedder, eras, tell)
 
 
-def _source(wanted: str | None, new: str, there: Iterable[str]) -> str:
+def _source(wanted: str | None, new: str, there: Iterable[str], prefix: str) -> str:
     others = [name for name in there if name != new]
-    if wanted is None and len(others) == 1:
-        return others[0]
+    likely = of_prefix(prefix, others)
+    if wanted is None and len(likely) == 1:
+        return likely[0]
     if wanted in others:
         return wanted
     listed = ", ".join(others) or "none"

@@ -2,6 +2,7 @@
 
 import re
 import warnings
+from collections.abc import Iterable
 from pathlib import Path
 
 from qdrant_client import AsyncQdrantClient
@@ -62,3 +63,8 @@ def _client(settings: Settings, url: str) -> AsyncQdrantClient:
 def collection_name(prefix: str, embedder: str) -> str:
     """Safe as a directory and in a URL."""
     return f"{prefix}-{re.sub(r'[^A-Za-z0-9]+', '-', embedder).strip('-').lower()}"
+
+
+def of_prefix(prefix: str, names: Iterable[str]) -> list[str]:
+    """Those that hold the chunks of some embedding model."""
+    return [name for name in names if name.startswith(f"{prefix}-")]
