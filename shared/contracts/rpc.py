@@ -20,7 +20,6 @@ class SearchText(NamedTuple):
 
 class Assemble(Contract):
     tenant: str
-    session: str
     history: bytes
     """`History.pack()`: some 30 bytes a message, no bodies; tokens as the engine counts them."""
     ratio: float

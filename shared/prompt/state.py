@@ -27,8 +27,6 @@ class Tip(BaseModel):
     """Digest of the head as it came; a head that changed is counted anew."""
     source: str = ""
     """Digest of the messages as they came, those without an address included: what was counted."""
-    head_tokens: int
-    """Upper bound of the head."""
     ratio: float
     """Engine tokens per token of the upper bound, as last seen in this conversation."""
     built_at: float

@@ -132,7 +132,6 @@ class Assembly:
         on_the_way, republish_at = done.just_published, now
         query = Assemble(
             tenant=request.reader.tenant,
-            session=session,
             history=request.shape.history(ratio).pack(),
             ratio=ratio,
             head_tokens=budget.head,
@@ -227,7 +226,6 @@ class Assembly:
             exact=exact,
             head=head_source(request),
             source=body_source(request, len(request.shape)),
-            head_tokens=request.head_tokens,
             ratio=self.measure.ratio(request, draft.measured) if exact else ratio,
             built_at=plan.built_at,
             published_to=done.published_to,

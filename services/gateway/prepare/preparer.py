@@ -113,7 +113,6 @@ class Preparer:
             exact=done.measured.exact,
             head=head_source(request),
             source=body_source(request, len(request.shape)),
-            head_tokens=request.head_tokens,
             ratio=ratio,
             built_at=self._clock(),
             published_to=done.published_to,

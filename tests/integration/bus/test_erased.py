@@ -137,7 +137,6 @@ def tip(session: str) -> Tip:
         layout=Layout(),
         tokens=1,
         exact=True,
-        head_tokens=1,
         ratio=1.0,
         built_at=1.0,
     )

@@ -26,7 +26,7 @@ async def test_the_embedder_erases_what_the_others_wrote(server: ComposeNats) ->
         await gateway.publish(ExchangeRecorded(tenant="t", session="s", record="r", at=1.0, body="{}"))
         await gateway.tips.put(
             "aa",
-            b'{"length":1,"layout":{},"tokens":1,"exact":true,"head_tokens":1,"ratio":1,'
+            b'{"length":1,"layout":{},"tokens":1,"exact":true,"ratio":1,'
             b'"built_at":1,"tenant":"t","session":"s"}',
         )
         await chunker.publish(ChunksCreated(tenant="t", session="s", at=1.0, messages=()))

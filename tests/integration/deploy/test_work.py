@@ -129,7 +129,6 @@ async def test_methods_are_asked_and_answered(buses: dict[str, Bus], text: str) 
     await buses["assembler"].serve(ASSEMBLE, assemble)
     asked = Assemble(
         tenant="t",
-        session="s",
         history=b"",
         ratio=1.0,
         head_tokens=0,

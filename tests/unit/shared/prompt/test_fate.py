@@ -32,7 +32,7 @@ def chat(tokens: list[int]) -> History:
 
 def tip(length: int, start: int, **changed: Any) -> Tip:
     layout = changed.pop("layout", Layout(window_start=start))
-    told: dict[str, Any] = {"tokens": 1, "exact": True, "head_tokens": 200, "ratio": 1.0, "built_at": 0.0}
+    told: dict[str, Any] = {"tokens": 1, "exact": True, "ratio": 1.0, "built_at": 0.0}
     return Tip(length=length, layout=layout, **(told | changed))
 
 

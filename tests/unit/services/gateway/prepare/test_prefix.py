@@ -220,7 +220,6 @@ def tip_of(request: Request, layout: Layout) -> Tip:
         exact=False,
         head=head_source(request),
         source=body_source(request, length),
-        head_tokens=request.head_tokens,
         ratio=1.0,
         built_at=0.0,
     )
