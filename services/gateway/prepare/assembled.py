@@ -8,7 +8,7 @@ import numpy as np
 from services.gateway.prepare.clamp import clamped
 from services.gateway.prepare.draft import Draft, places, rendered, resolve
 from services.gateway.prepare.local import local_plan
-from services.gateway.prepare.measure import Measure, image_tokens, prompt_bound
+from services.gateway.prepare.measure import Measure, likely_tokens, prompt_bound
 from services.gateway.prepare.prefix import account
 from services.gateway.prepare.prepared import Policy, Prepared
 from services.gateway.prepare.publish import Publisher
@@ -30,8 +30,6 @@ from shared.tokens.counter import EngineCounter
 FIRST_POLL_S = 0.02
 LAST_POLL_S = 0.5
 REPUBLISH_S = 20.0
-LIKELY_RATIO = 0.4
-"""Of a text's bound: English is at .32 of it, code at .45, Chinese at .57. Beyond it nothing is tried."""
 SEARCH_CHARS_PER_TOKEN = 4
 NOT_FRESH = frozenset(
     {
@@ -148,7 +146,8 @@ class Assembly:
             if reply.plan is not None:
                 return reply.plan
             now = self._clock()
-            if now >= deadline:
+            # Of a session that was erased meanwhile nothing more comes.
+            if now >= deadline or await self._tips.era(request, session) > done.era:
                 query = query.model_copy(update={"wait_for_index": False})
                 continue
             if now >= republish_at:
@@ -189,7 +188,8 @@ class Assembly:
                     return draft
         draft = await self._draft(request, done, layout)
         guess = done.last_resort or lesson.bound.guess > 1.0
-        guess = guess or (draft.measured.counted is None and likely_tokens(request, draft) <= done.limit)
+        if draft.measured.counted is None:
+            guess = guess or likely_tokens(request, draft.messages, draft.measured.bound) <= done.limit
         if draft.measured.tokens <= done.limit or guess:
             # After a refusal, or where nobody counts: the engine alone knows whether the smallest fits.
             return draft
@@ -246,9 +246,3 @@ def _changed_by(done: Prepared, plan: Plan) -> str:
     if done.last_resort:
         return "refused"
     return "shrunk" if plan.action in ("reuse", "patch") else plan.action
-
-
-def likely_tokens(request: Request, draft: Draft) -> float:
-    """What a prompt may come to that nobody counts; an image costs what it costs."""
-    images = image_tokens(request, draft.messages)
-    return images + (draft.measured.bound - images) * LIKELY_RATIO

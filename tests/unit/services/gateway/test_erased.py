@@ -1,5 +1,7 @@
 """A gateway before, at and after the erasure of a session."""
 
+import asyncio
+
 from tests.support.pipeline import Pipeline
 from tests.unit.services.gateway.test_sessions import Message, assistant, notes, published, question
 
@@ -85,6 +87,25 @@ async def test_a_request_that_runs_meanwhile_leaves_no_state() -> None:
     pipeline.bus.call = call  # type: ignore[method-assign]
     assert pipeline.state.values == {}
     assert (await pipeline.ask(history(), "s")).parent is None
+
+
+async def test_a_request_that_runs_meanwhile_does_not_wait_for_what_never_comes() -> None:
+    pipeline = Pipeline(WINDOW)
+    pipeline.settings = pipeline.settings.model_copy(update={"embed_wait_s": 60.0})
+    pipeline.restart()
+    # What is under way of an erased session is dropped.
+    pipeline.bus.lossy = True
+    call = pipeline.bus.call
+
+    async def erases(*arguments: object, **named: object) -> object:
+        if not pipeline.state.eras:
+            erase(pipeline, "s")
+        return await call(*arguments, **named)  # type: ignore[arg-type]
+
+    pipeline.bus.call = erases  # type: ignore[method-assign,assignment]
+    async with asyncio.timeout(10):
+        prepared = await pipeline.ask(history(), "s")
+    assert "index_incomplete" in prepared.degraded
 
 
 async def test_where_the_bus_is_away_what_is_left_counts_as_before() -> None:
