@@ -21,6 +21,8 @@ from shared.prompt.place import Placement, evict, excerpt_tokens, has_outside, i
 from shared.prompt.plan import Action, Layout
 from shared.prompt.state import Tip
 
+STILL_FITS = "everything that was sent still fits"
+
 
 @dataclass(frozen=True)
 class Fate:
@@ -36,13 +38,12 @@ def fate(history: History, tip: Tip | None, budget: Budget, ratio: float, ttl_s:
     grown = inherit(history, tip, budget, ratio)
     if grown is None:
         return Fate("evict", evict(history, tip, budget, ratio), "the prompt is full")
-    if not has_outside(tip.layout):
-        return Fate("reuse", grown, "everything that was sent still fits")
-    if at - tip.built_at >= ttl_s:
-        return Fate("expire", evict(history, tip, budget, ratio), "the block is too old")
-    if tip.degraded:
-        return Fate("rebuild", grown, f"built without: {', '.join(tip.degraded)}")
-    return Fate("reuse", grown, "everything that was sent still fits")
+    if has_outside(tip.layout):
+        if at - tip.built_at >= ttl_s:
+            return Fate("expire", evict(history, tip, budget, ratio), "the block is too old")
+        if tip.degraded:
+            return Fate("rebuild", grown, f"built without: {', '.join(tip.degraded)}")
+    return Fate("reuse", grown, STILL_FITS)
 
 
 def to_be_checked(history: History, tip: Tip) -> bool:
@@ -65,7 +66,7 @@ def fate_alone(history: History, tip: Tip | None, budget: Budget, ratio: float) 
     lies before the window."""
     grown = inherit(history, tip, budget, ratio) if tip else None
     if tip and grown:
-        return Fate("reuse", grown, "everything that was sent still fits"), tip.layout
+        return Fate("reuse", grown, STILL_FITS), tip.layout
     placement = evict(history, tip, budget, ratio)
     block = tuple(e for e in tip.layout.block if e.position < placement.window.start) if tip else ()
     layout = placement.layout(block=block)
