@@ -28,6 +28,8 @@ TAKES_TEXT = False
 READS = frozenset({"model", "stream", "max_tokens"})
 HEAD = ("system", "tools", "output_config")
 MAX_TOKENS = ("max_tokens",)
+LEAST_TOKENS = 0
+"""With 0 nothing is answered: the prompt cache is warmed."""
 KEEP_ALIVE = b'event: ping\ndata: {"type": "ping"}\n\n'
 SPEAKERS: dict[str, Speaker] = {"system": "system", "user": "user", "assistant": "assistant"}
 REASONING_TYPES = {"thinking", "redacted_thinking"}

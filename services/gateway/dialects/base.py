@@ -53,6 +53,10 @@ class Dialect(Protocol):
         """Names of the output limit; the first one that is there counts."""
 
     @property
+    def LEAST_TOKENS(self) -> int:
+        """The smallest output limit that the dialect knows."""
+
+    @property
     def KEEP_ALIVE(self) -> bytes:
         """An event of a stream that says nothing, framed."""
 

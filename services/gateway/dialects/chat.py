@@ -20,6 +20,7 @@ TAKES_TEXT = False
 READS = frozenset({"model", "stream", "max_tokens", "max_completion_tokens"})
 HEAD = ("tools", "functions", "response_format")
 MAX_TOKENS = ("max_completion_tokens", "max_tokens")
+LEAST_TOKENS = 1
 KEEP_ALIVE = b": backscroll is indexing the conversation\n\n"
 SPEAKERS: dict[str, Speaker] = {
     "system": "system",

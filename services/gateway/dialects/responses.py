@@ -32,6 +32,7 @@ TAKES_TEXT = True
 READS = frozenset({"model", "stream", "max_output_tokens", "previous_response_id", "conversation"})
 HEAD = ("instructions", "tools", "text")
 MAX_TOKENS = ("max_output_tokens",)
+LEAST_TOKENS = 1
 KEEP_ALIVE = b": backscroll is indexing the conversation\n\n"
 SPEAKERS: dict[str, Speaker] = {
     "system": "system",

@@ -52,7 +52,7 @@ class Request:
         self.stream = bool(self.body.values.get("stream"))
         limits = dialect.MAX_TOKENS
         self.max_tokens_field = next((n for n in limits if self.body.values.get(n) is not None), limits[-1])
-        self.max_tokens = self._positive(self.max_tokens_field)
+        self.max_tokens = self._limit(self.max_tokens_field)
         self.key = tenant_key(reader.tenant)
         if len(self.body.messages) > reader.max_messages:
             items = dialect.ITEMS
@@ -72,12 +72,12 @@ class Request:
             raise InvalidRequest(f"'{name}' must be a string.", name)
         return value
 
-    def _positive(self, name: str) -> int | None:
-        value = self.body.values.get(name)
+    def _limit(self, name: str) -> int | None:
+        value, least = self.body.values.get(name), self.dialect.LEAST_TOKENS
         if value is None:
             return None
-        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-            raise InvalidRequest(f"'{name}' must be a positive integer.", name)
+        if not isinstance(value, int) or isinstance(value, bool) or value < least:
+            raise InvalidRequest(f"'{name}' must be an integer, at least {least}.", name)
         return value
 
     def _facts(self) -> list[Facts]:
