@@ -108,7 +108,7 @@ def settle(
         total[head] = score(profile.weights, rerank[head], fused[head], recent[head], role[head])
     single = ranking.single
     rest = rows[:0] if by_reranker else rows[len(head) :]
-    value = total.copy()
+    value = total
     if not by_reranker:
         value = (to_best(total) + profile.recency_bonus * recent) * role**profile.role_power
     if profile.whole_units:
