@@ -20,6 +20,9 @@ deadletters = typer.Typer(
 )
 console = Console()
 
+IN_SHORT = ("number", "at", "tenant", "session", "service", "original", "reason")
+"""What is told of each letter; `show` tells the content as well."""
+
 Service = Annotated[str | None, typer.Option("--service", help="Given up by this service only.")]
 Numbers = Annotated[list[int] | None, typer.Argument(help="Numbers that `list` shows.")]
 All = Annotated[bool, typer.Option("--all", help="Every letter that the filters let through.")]
@@ -49,12 +52,9 @@ def list_letters(
     table = Table("number", "given up", "tenant", "session", "service", "original", "reason")
     for letter in letters:
         told = _told(letter)
-        table.add_row(*(escape(str(told[name])) for name in table_fields))
+        table.add_row(*(escape(str(told[name])) for name in IN_SHORT))
     console.print(table)
     console.print(f"{len(letters)} dead letters")
-
-
-table_fields = ("number", "at", "tenant", "session", "service", "original", "reason")
 
 
 @deadletters.command()
@@ -78,7 +78,7 @@ def show(
     if as_json:
         print(json.dumps(told, ensure_ascii=False))
         return
-    for name in table_fields:
+    for name in IN_SHORT:
         console.print(f"{name:9} {escape(str(told[name]))}", soft_wrap=True, highlight=False)
     for name, missing in (("failed", "nothing of it could be read"), ("event", "is gone from the stream")):
         console.print(f"\n{name}:" if told[name] is not None else f"\n{name}: {missing}")
