@@ -19,10 +19,9 @@ from rich.table import Table
 from shared.bus import connect, provision
 from shared.bus.embedded import NatsServer
 from shared.bus.subjects import CHUNKS, VECTORS
-from shared.contracts.base import Kind, Role
-from shared.contracts.events import Chunk, ChunkedMessage, ChunksCreated
-from shared.conversation.address import text_digest
+from shared.contracts.events import ChunkedMessage, ChunksCreated
 from shared.settings import Settings
+from tests.support.chunks import chunk
 from tests.support.embedding_server import embedding_server
 from tests.support.processes import health_port, service
 from tests.support.qdrant_http import serve_qdrant
@@ -42,19 +41,7 @@ def backlog() -> list[ChunksCreated]:
     def message(number: int) -> ChunkedMessage:
         text = f"Shelf {number * 7919 % 99_991} holds crate {number} of the autumn delivery."
         address = blake2b(text.encode(), digest_size=16).hexdigest()
-        chunk = Chunk(
-            address=address,
-            unit=0,
-            part=0,
-            start=0,
-            end=len(text),
-            role=Role.USER,
-            kind=Kind.USER,
-            tokens=16,
-            text=text,
-            digest=text_digest(text),
-        )
-        return ChunkedMessage(address=address, chunks=(chunk,))
+        return ChunkedMessage(address=address, chunks=(chunk(text, address, tokens=16),))
 
     numbers = range(EVENTS * PER_EVENT)
     return [

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from shared.contracts.base import Kind, Role
-from shared.contracts.events import Chunk
 from shared.conversation.address import address, address_key, tenant_key, text_digest
 from shared.store.port import IndexedMessage, Vector
 from shared.text.terms import document_terms
+from tests.support.chunks import chunk
 
 DIM = 8
 WORDS = ["amber", "basin", "cedar", "delta", "ember", "fjord", "grove", "heath", "inlet", "jetty", "knoll"]
@@ -27,19 +27,7 @@ def indexed(
     """A message whose units are `texts`, one chunk each; `name` decides its address."""
     hexed = address(tenant_key(tenant), name.encode()).hex()
     chunks = tuple(
-        Chunk(
-            address=hexed,
-            unit=unit,
-            part=0,
-            start=0,
-            end=len(text),
-            role=role,
-            kind=kind,
-            tool=tool,
-            tokens=len(text.split()),
-            text=text,
-            digest=text_digest(text),
-        )
+        chunk(text, hexed, unit=unit, role=role, kind=kind, tool=tool, tokens=len(text.split()))
         for unit, text in enumerate(texts)
     )
     return IndexedMessage(hexed, chunks, tuple(document_terms(c.text) for c in chunks), tuple(vectors))

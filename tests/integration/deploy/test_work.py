@@ -8,11 +8,11 @@ import pytest
 from shared.bus import ASSEMBLE, CHUNKER, RERANK, RETRIEVE, TERMS, VECTORS, Bus, Delivery, Faulty, connect
 from shared.bus.permissions import SERVICES
 from shared.bus.subjects import token
-from shared.contracts.base import Kind, Role
-from shared.contracts.events import Chunk, ChunkedMessage, ChunksCreated, ExchangeRecorded, MessagesRecorded
+from shared.contracts.events import ChunksCreated, ExchangeRecorded, MessagesRecorded
 from shared.contracts.rpc import Assemble, Assembled, Rerank, Reranked, Retrieve, Retrieved, SearchText
 from shared.errors import PermanentFault
 from tests.integration.bus.events import dead_letters, incompressible, recorded
+from tests.support.chunks import numbered
 from tests.support.compose_nats import ComposeNats
 from tests.support.eventually import eventually
 
@@ -30,21 +30,8 @@ async def buses(server: ComposeNats) -> AsyncIterator[dict[str, Bus]]:
         yield opened
 
 
-def chunked(session: str, text: str) -> ChunksCreated:
-    chunk = Chunk(
-        address="0" * 32,
-        unit=0,
-        part=0,
-        start=0,
-        end=len(text),
-        role=Role.USER,
-        kind=Kind.USER,
-        tokens=1,
-        text=text,
-        digest="d",
-    )
-    messages = (ChunkedMessage(address="0" * 32, chunks=(chunk,)),)
-    return ChunksCreated(tenant="t", session=session, at=1.0, messages=messages)
+def cut(session: str, text: str) -> ChunksCreated:
+    return ChunksCreated(tenant="t", session=session, at=1.0, messages=(numbered(0, text),))
 
 
 @SIZES
@@ -54,7 +41,7 @@ async def test_events_go_from_the_gateway_to_the_embedder(buses: dict[str, Bus],
 
     async def chunk(batch: list[Delivery[MessagesRecorded]]) -> None:
         await buses["chunker"].publish_many(
-            chunked(d.event.session, d.event.messages[0].units[0].text) for d in batch
+            cut(d.event.session, d.event.messages[0].units[0].text) for d in batch
         )
 
     async def terms(batch: list[Delivery[ChunksCreated]]) -> None:
@@ -84,7 +71,7 @@ async def test_what_is_given_up_is_buried(buses: dict[str, Bus], text: str) -> N
     await buses["embedder"].consume(TERMS, fails_in_part)
     before = (await buses["operator"].js.stream_info("DEADLETTERS")).state.messages
     await buses["gateway"].publish(recorded(f"fault-{len(text)}", "faulty"))
-    await buses["chunker"].publish(chunked(f"fault-{len(text)}", "faulty"))
+    await buses["chunker"].publish(cut(f"fault-{len(text)}", "faulty"))
 
     async def buried() -> bool:
         return (await buses["operator"].js.stream_info("DEADLETTERS")).state.messages == before + 2

@@ -13,17 +13,16 @@ from backscroll.cli import app
 from shared.bus.subjects import CHUNKS, MESSAGES, ROUTES
 from shared.contracts.base import Kind, Role
 from shared.contracts.events import (
-    Chunk,
-    ChunkedMessage,
     ChunksCreated,
     MessagesRecorded,
     OfSession,
     RecordedMessage,
     Unit,
 )
-from shared.conversation.address import address, address_key, tenant_key, text_digest
+from shared.conversation.address import address, address_key, tenant_key
 from shared.store.port import IndexedMessage, Origin
 from tests.integration.services.asking import ask, whole
+from tests.support.chunks import chunked
 from tests.support.embedding_server import EmbeddingServer
 from tests.support.eventually import eventually
 from tests.support.on_disk import files_with
@@ -125,22 +124,10 @@ def recorded(text: str, era: int = 0) -> MessagesRecorded:
     return MessagesRecorded(tenant=TENANT, session="s", era=era, at=1.0, messages=(message,))
 
 
-def chunked(text: str, era: int = 0) -> ChunksCreated:
-    at = address_of(text).hex()
-    chunk = Chunk(
-        address=at,
-        unit=0,
-        part=0,
-        start=0,
-        end=len(text),
-        role=Role.USER,
-        kind=Kind.USER,
-        tokens=9,
-        text=text,
-        digest=text_digest(text),
+def cut(text: str) -> ChunksCreated:
+    return ChunksCreated(
+        tenant=TENANT, session="s", at=1.0, messages=(chunked(address_of(text).hex(), text),)
     )
-    message = ChunkedMessage(address=at, chunks=(chunk,))
-    return ChunksCreated(tenant=TENANT, session="s", era=era, at=1.0, messages=(message,))
 
 
 async def past_the_check(stack: Stack, event: OfSession) -> None:
@@ -157,9 +144,9 @@ async def test_what_was_under_way_stays_dead(stack: Stack, tmp_path: Path) -> No
     receipt = await erased(stack, "s")
     assert (receipt["message_events"], receipt["texts"]) == (2, 1)
     await past_the_check(stack, recorded("late at the chunker"))
-    await past_the_check(stack, chunked("late at the embedder"))
+    await past_the_check(stack, cut("late at the embedder"))
     # Looked before it was published, and found dead.
-    await stack.bus.publish_many([recorded("dead at once"), chunked("dead at once")])
+    await stack.bus.publish_many([recorded("dead at once"), cut("dead at once")])
     await stack.bus.publish(recorded("said anew", era=receipt["era"]))
     await stack.start("chunker")
     await settled(stack)

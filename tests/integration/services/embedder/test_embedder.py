@@ -16,13 +16,13 @@ from shared.errors import DependencyUnavailable, PermanentFault
 from shared.models.port import Vector
 from shared.settings import Settings
 from shared.store.port import Coverage
+from tests.support.chunks import numbered
 from tests.support.hashing import HashingEmbedder
 from tests.support.memory_store import MemoryStore
-from tests.unit.services.embedder.chunks import message
 
 
 def created(first: int, count: int, *more: str) -> ChunksCreated:
-    messages = (message(n, f"text {n}", *more) for n in range(first, first + count))
+    messages = (numbered(n, f"text {n}", *more) for n in range(first, first + count))
     return ChunksCreated(tenant="t", session="s", at=1.0, messages=tuple(messages))
 
 
@@ -95,7 +95,7 @@ async def test_a_bad_chunk_is_a_dead_letter_with_its_reason(bus: Bus) -> None:
     store, embedder = MemoryStore(), Switched()
     letters = await bus.js.subscribe("dl.v1.>", ordered_consumer=True)
     await start(Settings(), bus, store, embedder)
-    await bus.publish(ChunksCreated(tenant="t", session="s", at=1, messages=(message(1, "good", "bad"),)))
+    await bus.publish(ChunksCreated(tenant="t", session="s", at=1, messages=(numbered(1, "good", "bad"),)))
     raw = await letters.next_msg(timeout=20)
 
     async def good_there() -> bool:

@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backscroll.replay.compare import Cut, Key, cuts_of, found_of
-from shared.contracts.base import Kind, Role
 from shared.contracts.events import Chunk
+from tests.support.chunks import chunk
 
 places = st.tuples(st.sampled_from("ab"), st.integers(0, 1), st.integers(0, 30), st.integers(1, 20)).map(
     lambda p: (p[0], p[1], p[2], p[2] + p[3])
@@ -29,25 +29,14 @@ def test_what_was_not_there_is_lost_nowhere() -> None:
     assert found_of([], [("a", 0, 0, 5)]).share == 1.0
 
 
-def chunk(address: str, start: int, end: int, tokens: int) -> tuple[Key, Chunk]:
-    made = Chunk(
-        address=address,
-        unit=0,
-        part=0,
-        start=start,
-        end=end,
-        role=Role.USER,
-        kind=Kind.USER,
-        tokens=tokens,
-        text="x" * (end - start),
-        digest="",
-    )
+def cut(address: str, start: int, end: int, tokens: int) -> tuple[Key, Chunk]:
+    made = chunk("x" * (end - start), address, start=start, tokens=tokens)
     return (address, 0, start, end), made
 
 
 def test_cuts_are_compared_by_their_places() -> None:
-    before = dict([chunk("a", 0, 10, 4), chunk("b", 0, 30, 12)])
-    after = dict([chunk("a", 0, 10, 4), chunk("b", 0, 15, 6), chunk("b", 15, 30, 7)])
+    before = dict([cut("a", 0, 10, 4), cut("b", 0, 30, 12)])
+    after = dict([cut("a", 0, 10, 4), cut("b", 0, 15, 6), cut("b", 15, 30, 7)])
     cuts = cuts_of(before, after)
     assert cuts.before == Cut(2, 16, 12)
     assert cuts.after == Cut(3, 17, 7)

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.embedder.batch import Text, batches, distinct
-from tests.unit.services.embedder.chunks import chunk
+from tests.support.chunks import chunk
 
 
 def test_a_text_comes_once_and_where_it_was_first() -> None:

@@ -16,9 +16,10 @@ from shared.conversation.address import address_key, text_digest
 from shared.errors import DependencyUnavailable, PermanentFault
 from shared.models.port import Vector
 from shared.store.port import IndexedMessage, Origin
+from tests.support.chunks import numbered
 from tests.support.hashing import HashingEmbedder, hashed
 from tests.support.memory_store import MemoryStore
-from tests.unit.services.embedder.chunks import delivery, message
+from tests.unit.services.embedder.deliveries import delivery
 
 BAD = "unembeddable"
 
@@ -65,7 +66,7 @@ def key(number: int) -> int:
 
 async def test_terms_are_there_without_the_embedder() -> None:
     store, embedder = MemoryStore(), Unsteady([False] * 100)
-    await handlers(store, embedder).terms([delivery(message(1, "red fox", "blue whale"), message(2))])
+    await handlers(store, embedder).terms([delivery(numbered(1, "red fox", "blue whale"), numbered(2))])
     assert await store.missing("t", [1, 2, 3]) == {3}
     assert (await store.coverage("t", [1, 2])) == (2, 0)
     assert len(embedder.up) == 100
@@ -75,7 +76,7 @@ async def test_terms_are_there_without_the_embedder() -> None:
 async def test_either_order_ends_the_same(order: tuple[str, str]) -> None:
     store = MemoryStore()
     both = handlers(store, HashingEmbedder())
-    batch = [delivery(message(1, "red fox", "blue whale"), message(2))]
+    batch = [delivery(numbered(1, "red fox", "blue whale"), numbered(2))]
     for name in order:
         await getattr(both, name)(batch)
     assert await store.missing("t", [1, 2]) == set()
@@ -85,7 +86,7 @@ async def test_either_order_ends_the_same(order: tuple[str, str]) -> None:
 
 async def test_a_redelivery_embeds_nothing() -> None:
     store, embedder = MemoryStore(), HashingEmbedder()
-    batch = [delivery(message(1, "a", "b", "a")), delivery(message(2, "b"), sequence=2)]
+    batch = [delivery(numbered(1, "a", "b", "a")), delivery(numbered(2, "b"), sequence=2)]
     for _ in range(3):
         assert await handlers(store, embedder).vectors(batch) == []
     assert sorted(embedder.embedded) == ["a", "b"]
@@ -99,7 +100,7 @@ async def test_small_events_share_a_call() -> None:
             calls.append(len(texts))
             return await super().passages(texts)
 
-    batch = [delivery(message(n, f"text {n}"), sequence=n, session=f"s{n}") for n in range(1, 5)]
+    batch = [delivery(numbered(n, f"text {n}"), sequence=n, session=f"s{n}") for n in range(1, 5)]
     await handlers(MemoryStore(), Counting()).vectors(batch)
     assert calls == [4]
 
@@ -112,9 +113,9 @@ async def test_every_message_keeps_the_origin_of_its_event() -> None:
             origins.append((origin, [m.address[-1] for m in messages]))
 
     batch = [
-        delivery(message(1, "a"), message(2, "b"), session="x", sequence=1),
-        delivery(message(3, "c"), session="y", sequence=2),
-        delivery(message(4, "d"), tenant="other", sequence=3),
+        delivery(numbered(1, "a"), numbered(2, "b"), session="x", sequence=1),
+        delivery(numbered(3, "c"), session="y", sequence=2),
+        delivery(numbered(4, "d"), tenant="other", sequence=3),
     ]
     await handlers(Watched(), HashingEmbedder()).vectors(batch)
     assert origins == [
@@ -127,15 +128,15 @@ async def test_every_message_keeps_the_origin_of_its_event() -> None:
 async def test_tenants_share_no_vectors() -> None:
     store, embedder = MemoryStore(), HashingEmbedder()
     both = handlers(store, embedder)
-    await both.vectors([delivery(message(1, "a")), delivery(message(1, "a"), tenant="other", sequence=2)])
+    await both.vectors([delivery(numbered(1, "a")), delivery(numbered(1, "a"), tenant="other", sequence=2)])
     assert embedder.embedded == ["a", "a"]
 
 
 async def test_a_bad_chunk_keeps_its_terms_and_its_message_its_marker() -> None:
     store, embedder = MemoryStore(), Unsteady()
     both = handlers(store, embedder)
-    first = delivery(message(1, "good", BAD), message(2, "fine"))
-    second = delivery(message(3, BAD), sequence=2)
+    first = delivery(numbered(1, "good", BAD), numbered(2, "fine"))
+    second = delivery(numbered(3, BAD), sequence=2)
     await both.terms([first, second])
     faulty = await both.vectors([first, second])
     assert [(f.delivery.sequence, f.reason) for f in faulty] == [(1, "refused"), (2, "refused")]
@@ -177,7 +178,7 @@ async def test_each_text_is_embedded_once_whatever_fails_and_is_delivered_again(
         messages = []
         for one in texts:
             number += 1
-            messages.append(message(number, *one))
+            messages.append(numbered(number, *one))
         deliveries.append(delivery(*messages, tenant=tenant, sequence=sequence))
     again = [*deliveries, *order.sample(deliveries, order.randint(0, len(deliveries)))]
     order.shuffle(again)
@@ -210,10 +211,10 @@ async def test_each_text_is_embedded_once_whatever_fails_and_is_delivered_again(
 async def test_vectors_wait_while_terms_are_being_written() -> None:
     store, embedder = MemoryStore(), HashingEmbedder()
     both = handlers(store, embedder)
-    await both.terms([delivery(message(1, "amber"))])
-    making = asyncio.create_task(both.vectors([delivery(message(1, "amber"))]))
+    await both.terms([delivery(numbered(1, "amber"))])
+    making = asyncio.create_task(both.vectors([delivery(numbered(1, "amber"))]))
     await asyncio.sleep(TERMS_QUIET_S / 2)
-    await both.terms([delivery(message(2, "basin"))])
+    await both.terms([delivery(numbered(2, "basin"))])
     await asyncio.sleep(TERMS_QUIET_S * 0.8)
     assert embedder.embedded == []
     await making

@@ -6,15 +6,15 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from shared.contracts.base import Kind, Role
-from shared.contracts.events import Chunk
 from shared.contracts.rpc import Retrieve, SearchText
-from shared.conversation.address import address, tenant_key, text_digest
+from shared.conversation.address import address, tenant_key
 from shared.conversation.history import History, RoleCode
 from shared.models.port import Relevance, Vector
 from shared.prompt.plan import Excerpt
 from shared.store.port import IndexedMessage, Origin
 from shared.text.terms import document_terms
 from shared.tokens.estimate import upper_bound
+from tests.support.chunks import chunk
 from tests.support.memory_store import MemoryStore
 
 TENANT = "acme"
@@ -51,21 +51,18 @@ class Talk:
     def indexed(self, position: int, vector: Vector | None = None) -> IndexedMessage:
         role, text = self.messages[position]
         chunks = tuple(
-            Chunk(
-                address=self.addresses[position].hex(),
-                unit=0,
+            chunk(
+                cut := text[start : start + PART_CHARS],
+                self.addresses[position].hex(),
                 part=part,
                 start=start,
-                end=min(start + PART_CHARS, len(text)),
                 role=Role(role),
                 kind=Kind.USER if role == "user" else Kind.ANSWER,
-                tokens=upper_bound(text[start : start + PART_CHARS]),
-                text=text[start : start + PART_CHARS],
-                digest=text_digest(text[start : start + PART_CHARS]),
+                tokens=upper_bound(cut),
             )
             for part, start in enumerate(range(0, len(text), PART_CHARS))
         )
-        terms = tuple(document_terms(chunk.text) for chunk in chunks)
+        terms = tuple(document_terms(c.text) for c in chunks)
         return IndexedMessage(self.addresses[position].hex(), chunks, terms, (vector,) * len(chunks))
 
     async def store_in(self, store: MemoryStore, positions: Sequence[int] | None = None) -> None:
