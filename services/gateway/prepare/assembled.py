@@ -193,11 +193,7 @@ class Assembly:
         if draft.measured.tokens <= done.limit or guess:
             # After a refusal, or where nobody counts: the engine alone knows whether the smallest fits.
             return draft
-        raise ContextLengthExceeded(
-            f"This model's maximum context length is {done.window} tokens. The system prompt, the tools "
-            f"and the last message alone need about {draft.measured.tokens} tokens, and "
-            f"{done.window - done.limit} are kept for the answer. Please shorten them."
-        )
+        raise too_long(done, draft.measured.tokens)
 
     async def _finish(
         self, request: Request, session: str, done: Prepared, plan: Plan, draft: Draft, ratio: float
@@ -239,6 +235,14 @@ class Assembly:
                 await self._tips.put(request, done.tip)
             except DependencyUnavailable as down:
                 done.degrade(down.part)
+
+
+def too_long(done: Prepared, tokens: int) -> ContextLengthExceeded:
+    return ContextLengthExceeded(
+        f"This model's maximum context length is {done.window} tokens. The system prompt, the tools "
+        f"and the last message alone need about {tokens} tokens, and "
+        f"{done.window - done.limit} are kept for the answer. Please shorten them."
+    )
 
 
 def _changed_by(done: Prepared, plan: Plan) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Coroutine
 import structlog
 
 from services.gateway.dialects.base import Usage
-from services.gateway.prepare.assembled import Assembly
+from services.gateway.prepare.assembled import Assembly, too_long
 from services.gateway.prepare.clamp import clamped
 from services.gateway.prepare.learned import LEAST_WINDOW, Refused, learn_refusal
 from services.gateway.prepare.measure import ratio_of
@@ -66,6 +66,8 @@ class Preparer:
         )
         if bounded.tokens <= limit * self._policy.publish_from:
             return self._passthrough(request, sent, done)
+        if not len(request.shape):
+            return await self._head_alone(request, sent, done)
         with done.stage("tip"):
             await self._find_tip(request, session, done)
         with done.stage("count"):
@@ -76,6 +78,14 @@ class Preparer:
             return await self._assembly.assemble(request, session, done)
         done.prefix = account(request, done.parent, Layout(), done.measured, "whole")
         self._leave_tip(request, session, done)
+        return self._passthrough(request, sent, done)
+
+    async def _head_alone(self, request: Request, sent: Conformed, done: Prepared) -> Prepared:
+        """System messages and nothing else: there is nothing to recall, and nothing that may be cut."""
+        with done.stage("count"):
+            done.measured, _ = await self._assembly.measure.measure(request, Layout(), sent, None, done.limit)
+        if done.measured.tokens > done.limit:
+            raise too_long(done, done.measured.tokens)
         return self._passthrough(request, sent, done)
 
     async def _find_tip(self, request: Request, session: str, done: Prepared) -> None:
@@ -139,6 +149,8 @@ class Preparer:
         self, request: Request, session: str, refused: Prepared, overflow: Overflow
     ) -> Prepared:
         """After a refusal: assembled for the window that the engine told, or by as much as we were off."""
+        if not len(request.shape):
+            raise self.give_up(request, refused, overflow)
         window = self._learn_refusal(request, refused, overflow)
         limits = self._policy.limits
         done = Prepared(

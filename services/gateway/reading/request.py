@@ -59,9 +59,6 @@ class Request:
             raise InvalidRequest(f"'{items}' holds more than {reader.max_messages} messages.", items)
         facts = self._facts()
         self.shape: Shape = shape_of(facts, self.key)
-        if not len(self.shape):
-            items = dialect.ITEMS
-            raise InvalidRequest(f"'{items}' must hold more than system messages.", items)
         self.read_s = time.perf_counter() - started
 
     def _string(self, name: str) -> str:
