@@ -15,6 +15,8 @@ STAND_INS = Path(__file__).parent / "charts"
 
 Manifest = dict[str, Any]
 Values = dict[str, Any]
+Sets = dict[str, list[Manifest]]
+"""Manifests by the name of the values that they are rendered with."""
 
 SERVICES = ("gateway", "chunker", "embedder", "retriever", "assembler")
 

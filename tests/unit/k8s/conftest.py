@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.chart import Manifest, rendered, with_stand_ins
+from tests.support.chart import Manifest, Sets, rendered, with_stand_ins
 from tests.support.chart_values import VALUE_SETS
 
 
@@ -13,7 +13,7 @@ def chart(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def rendered_sets(chart: Path) -> dict[str, list[Manifest]]:
+def rendered_sets(chart: Path) -> Sets:
     return {name: rendered(chart, values) for name, values in VALUE_SETS.items()}
 
 
@@ -23,5 +23,5 @@ def value_set(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def manifests(rendered_sets: dict[str, list[Manifest]], value_set: str) -> list[Manifest]:
+def manifests(rendered_sets: Sets, value_set: str) -> list[Manifest]:
     return rendered_sets[value_set]

@@ -5,7 +5,7 @@ from typing import Any
 
 from tests.support.chart import (
     SERVICES,
-    Manifest,
+    Sets,
     every,
     laid_over,
     named,
@@ -15,10 +15,6 @@ from tests.support.chart import (
     workloads,
 )
 from tests.support.chart_values import DEFAULT
-
-Sets = dict[str, list[Manifest]]
-GIB = 1024**3
-
 
 REACHED = {
     "gateway": {"nats", "engine"},

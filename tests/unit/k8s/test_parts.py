@@ -14,6 +14,7 @@ from shared.bus.subjects import DURABLES
 from tests.support.chart import (
     SERVICES,
     Manifest,
+    Sets,
     Values,
     containers,
     deployment,
@@ -27,9 +28,6 @@ from tests.support.chart import (
     workloads,
 )
 from tests.support.chart_values import DEFAULT, PRODUCTION
-
-Sets = dict[str, list[Manifest]]
-GIB = 1024**3
 
 
 def test_the_gateway_is_asked_on_its_own_port_and_drained(rendered_sets: Sets) -> None:

@@ -11,6 +11,7 @@ from shared.settings import Settings
 from tests.support.chart import (
     SERVICES,
     Manifest,
+    Sets,
     containers,
     deployment,
     env_of,
@@ -24,7 +25,6 @@ from tests.support.chart import (
 )
 from tests.support.chart_values import DEFAULT, PRODUCTION
 
-Sets = dict[str, list[Manifest]]
 GIB = 1024**3
 
 
