@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 PRESENT = 0.8
 """A piece counts as present when this share of its characters is in the prompt."""
+Judging = Literal["pieces", "strings"]
+"""Evidence is pieces that must be present, or strings that must be in the prompt as they are."""
 
 
 @dataclass(frozen=True)

@@ -3,27 +3,26 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
-from typing import Any, Literal
+from typing import Any
 
 import orjson
 
 from backscroll.engine.template import HEAD_ROLES
 from evals.capture import Prompt, rendered
-from evals.case import Case, Question
+from evals.case import Case, Judging, Question
+from evals.evidence import Evidence
 from evals.gates import Said, faults
 from evals.judged import Judged
-from evals.metrics import found_share
 from evals.shown import Shown, shown
 
 
 class Judge:
     """Judges the prompts of one case."""
 
-    def __init__(self, case: Case, judged: Literal["pieces", "strings"]) -> None:
+    def __init__(self, case: Case, judged: Judging) -> None:
         self._case = case
-        self._judged = judged
         self._said = Said(case.messages())
-        self._texts = {piece.id: piece.text for piece in case.pieces}
+        self._evidence = Evidence(case, judged)
         self.head = head_tokens(case)
 
     def __call__(
@@ -31,15 +30,12 @@ class Judge:
     ) -> Judged:
         """`allowed`: tokens of the whole prompt, tools and system messages included."""
         told = _without(shown(prompt.messages), question.text)
-        evidence = sorted(question.evidence)
-        if self._judged == "pieces":
-            evidence = [self._texts[name] for name in evidence]
         return Judged(
             case=self._case.name,
             question=question.id,
             kind=question.kind,
             budget=budget,
-            found=found_share(evidence, told.joined, whole=self._judged == "strings"),
+            found=self._evidence.share(question, told.joined),
             tokens=prompt.tokens,
             seconds=round(seconds, 4),
             digest=digest_of(prompt),

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from evals.case import Case
+from evals.case import Case, Judging
 from evals.data import data_root
 
 
@@ -34,8 +34,7 @@ class Suite:
     """`questions`: each on the whole history before it. `turns`: the history turn by turn, as a client
     sends it, with questions along the way; a budget is the engine's window. `replay`: the same, with
     requests sent again and edited, and embeddings counted."""
-    judged: Literal["pieces", "strings"] = "pieces"
-    """Evidence is pieces of which 80% of the characters must be in the prompt, or strings that must be."""
+    judged: Judging = "pieces"
     vectors: bool = True
     """False: by terms alone, where vectors would take hours."""
     ranks: tuple[int, ...] = ()

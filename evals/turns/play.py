@@ -3,16 +3,16 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import httpx
 
 from backscroll.engine.validate import validate_messages
 from evals.capture import Prompt, rendered
-from evals.case import Case, Question
+from evals.case import Case, Judging
 from evals.endpoint import Asked, Endpoint
+from evals.evidence import Evidence
 from evals.gates import Said, faults
-from evals.metrics import found_share
 from evals.shown import shown
 from evals.turns.prefix import Account
 from evals.turns.script import Step, sizes
@@ -20,7 +20,6 @@ from evals.turns.systems import System, WindowOnly
 from evals.turns.turn import Found, Turn
 
 RECORDS_AT_ONCE = 8
-Judging = Literal["pieces", "strings"]
 Advance = Callable[[], None]
 
 
@@ -46,6 +45,7 @@ class Player:
     async def play(self, case: Case, steps: Sequence[Step], advance: Advance = lambda: None) -> list[Turn]:
         """Every request of the conversation, in order."""
         account, whole, history = Account(), sizes(case), Said(case.messages())
+        evidence = Evidence(case, self._judged)
         alone = WindowOnly(self._window)
         turns: list[Turn] = []
         answers: list[Asked | None] = []
@@ -56,7 +56,7 @@ class Player:
             else:
                 sent = await self._ask(self._at, case, messages, number)
             turn = Turn(case.name, self._window, step.length, whole[step.length], step.kind)
-            turns.append(self._judged_turn(case, step, turn, sent, account, history))
+            turns.append(self._judged_turn(evidence, step, turn, sent, account, history))
             answers.append(sent.answer)
             advance()
         return await self._explained(turns, answers)
@@ -71,7 +71,7 @@ class Player:
         return Sent(answer.prompt, answer.seconds, answer)
 
     def _judged_turn(
-        self, case: Case, step: Step, turn: Turn, sent: Sent, account: Account, history: Said
+        self, evidence: Evidence, step: Step, turn: Turn, sent: Sent, account: Account, history: Said
     ) -> Turn:
         prompt = sent.prompt
         if prompt is None:
@@ -86,18 +86,10 @@ class Player:
             tokens=prompt.tokens,
             shared=shared.before,
             best=shared.best,
-            found=tuple(self._found(case, question, told.joined) for question in step.questions),
+            found=tuple(Found(q.id, q.kind, evidence.share(q, told.joined)) for q in step.questions),
             faults=faults(prompt, told, history, history.end(step.length), self._window - 1),
             seconds=round(sent.seconds, 4),
         )
-
-    def _found(self, case: Case, question: Question, told: str) -> Found:
-        evidence = sorted(question.evidence)
-        if self._judged == "pieces":
-            texts = {piece.id: piece.text for piece in case.pieces}
-            evidence = [texts[name] for name in evidence]
-        share = found_share(evidence, told, whole=self._judged == "strings")
-        return Found(question.id, question.kind, share)
 
     async def _explained(self, turns: Sequence[Turn], answers: Sequence[Asked | None]) -> list[Turn]:
         """With what the records say was done."""

@@ -5,11 +5,11 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
-from evals.case import Case
+from evals.case import Case, Judging
 from evals.embeddings import EmbeddingCache
 from evals.endpoint import Endpoint, endpoint
 from evals.turns.counting import CountingModel, Said
-from evals.turns.play import Judging, Player
+from evals.turns.play import Player
 from evals.turns.script import Step, replay, script
 from evals.turns.systems import System
 from evals.turns.turn import Embedded, Turn
