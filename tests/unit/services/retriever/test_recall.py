@@ -90,6 +90,17 @@ async def test_the_question_itself_counts_on_neither_side() -> None:
     assert found.chosen[0].fused == 1.0
 
 
+async def test_a_question_that_is_stored_makes_its_own_words_no_less_rare() -> None:
+    """Asked again it gets, to the last digit of each score, what it got before anyone had stored it."""
+    again = MemoryStore()
+    await TALK.store_in(again, range(len(TALK.messages)))
+    first = await recall(await stored()).retrieve(TALK.ask())
+    second = await recall(again).retrieve(TALK.ask())
+    assert len(first.chosen) > 1
+    assert second.chosen == first.chosen
+    assert second == first
+
+
 async def test_the_same_question_asked_before_leads_to_its_answer() -> None:
     filler = [("user", f"Something about topic {n}, at some length.") for n in range(30)]
     question = ("user", "What did the plumber say?")
