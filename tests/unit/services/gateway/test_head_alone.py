@@ -1,4 +1,4 @@
-"""System messages and nothing else: engines answer them, so they are forwarded while they fit."""
+"""System messages and nothing else are forwarded while they fit: the engine says whether it takes them."""
 
 from typing import Any
 
