@@ -116,6 +116,6 @@ def _model_of(path: str, body: bytes) -> str | None:
         return unquote(path.removeprefix("models/"))
     try:
         return _named.decode(body).model
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         found = MODEL_FIELD.search(body)
         return found[1].decode("utf-8", "replace") if found else None

@@ -107,6 +107,12 @@ async def test_a_form_that_looks_like_many_fields_holds_nobody_up(fleet: Fleet) 
     assert time.process_time() - started < 5
 
 
+async def test_a_body_that_is_nested_too_deeply_to_be_read_goes_to_the_rest(fleet: Fleet) -> None:
+    fleet.rest.paths["/v1/embeddings"] = answers
+    deep = b'{"input":' + b"[" * 5000 + b"]" * 5000 + b"}"
+    assert (await fleet.gateway.http.post("/v1/embeddings", content=deep)).content == ANSWER
+
+
 async def test_an_engine_gets_its_own_key_unless_the_client_brings_one(fleet: Fleet) -> None:
     await fleet.gateway.http.post(CHAT, json=ask("qwen-small"))
     await fleet.gateway.http.post(CHAT, json=ask("qwen-large"))
