@@ -35,6 +35,8 @@ def content_of(parts: Parts) -> str | Parts:
 @dataclass
 class Messages:
     _built: list[Object] = field(default_factory=list)
+    _waiting: set[str] = field(default_factory=set)
+    """Calls of the last assistant message whose results have not come."""
     _of_results: Parts = field(default_factory=list)
     """Images of the results just added, for the next user message."""
 
@@ -45,37 +47,46 @@ class Messages:
             return
         if self._built and self._built[-1]["role"] == "system":
             text = f"{self._built.pop()['content']}\n\n{text}"
-        self._built.append({"role": "system", "content": text})
+        self._add({"role": "system", "content": text})
 
     def user(self, parts: Parts) -> None:
         parts = [*self._of_results, *parts]
         self._of_results = []
         if parts:
-            self._built.append({"role": "user", "content": content_of(parts)})
+            self._add({"role": "user", "content": content_of(parts)})
 
     def assistant(self, parts: Parts, calls: list[Object]) -> None:
         """Nothing where there is neither text nor call, as of an item that was thinking alone."""
-        self._end_results()
+        if not self._waiting:
+            self._end_results()
         if not parts and not calls:
             return
-        if self._built and self._built[-1]["role"] == "assistant":
-            before = self._built.pop()
-            calls = [*before.get("tool_calls", []), *calls]
-            said = before["content"]
+        # A result that came while the model still spoke: chat has the results after all of the calls.
+        if self._waiting or (self._built and self._built[-1]["role"] == "assistant"):
+            message = next(m for m in reversed(self._built) if m["role"] == "assistant")
+            said = message["content"]
             parts = [*([text_part(said)] if isinstance(said, str) else said or []), *parts]
-        message: Object = {"role": "assistant", "content": content_of(parts) if parts else None}
+        else:
+            message = {"role": "assistant"}
+            self._add(message)
+        message["content"] = content_of(parts) if parts else None
         if calls:
-            message["tool_calls"] = calls
-        self._built.append(message)
+            message["tool_calls"] = [*message.get("tool_calls", []), *calls]
+            self._waiting |= {call["id"] for call in calls}
 
     def tool(self, identity: str, parts: Parts) -> None:
         texts = [part for part in parts if part["type"] == "text"]
         self._of_results += [part for part in parts if part["type"] != "text"]
         self._built.append({"role": "tool", "tool_call_id": identity, "content": content_of(texts)})
+        self._waiting.discard(identity)
 
     def done(self) -> list[Object]:
         self._end_results()
         return self._built
+
+    def _add(self, message: Object) -> None:
+        self._waiting.clear()
+        self._built.append(message)
 
     def _end_results(self) -> None:
         self.user([])

@@ -52,6 +52,42 @@ TEXT_FILE = "data:text/plain;base64," + base64.b64encode("häfen".encode()).deco
                 {"role": "user", "content": [image(DATA_URL)]},
             ],
         ),
+        # Its first result came while the model still spoke.
+        (
+            [
+                call_item("a", "{}"),
+                call_item("b", "{}"),
+                output_item("a", [{"type": "input_image", "image_url": DATA_URL}]),
+                {"type": "message", "role": "assistant", "content": [OUTPUT_TEXT]},
+                call_item("c", "{}"),
+                output_item("b", "2"),
+                output_item("c", "3"),
+                call_item("d", "{}"),
+                output_item("d", "4"),
+            ],
+            [
+                {
+                    "role": "assistant",
+                    "content": "I look.",
+                    "tool_calls": [function(name, "{}") for name in "abc"],
+                },
+                tool("a", ""),
+                tool("b", "2"),
+                tool("c", "3"),
+                {"role": "user", "content": [image(DATA_URL)]},
+                {"role": "assistant", "content": None, "tool_calls": [function("d", "{}")]},
+                tool("d", "4"),
+            ],
+        ),
+        # The call was never answered: what follows is not taken for a part of its message.
+        (
+            [call_item("a", "{}"), user(INPUT_TEXT), {"role": "assistant", "content": "Yes."}],
+            [
+                {"role": "assistant", "content": None, "tool_calls": [function("a", "{}")]},
+                {"role": "user", "content": "hi"},
+                {"role": "assistant", "content": "Yes."},
+            ],
+        ),
         (
             [{"role": "developer", "content": "More."}, user(INPUT_TEXT)],
             [{"role": "system", "content": "Be brief.\n\nMore."}, {"role": "user", "content": "hi"}],
