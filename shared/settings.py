@@ -67,7 +67,9 @@ class Settings(BaseSettings):
     patch_max_tokens: int = Field(
         8192, ge=1, description="Cap of one patch; at most 1/8 of usable, 1/32 from 32K on."
     )
-    query_max_tokens: int = Field(2048, ge=1, description="Cap of the search text; at most 1/128 of usable.")
+    query_max_tokens: int = Field(
+        2048, ge=1, description="Cap of the search text; at most 1/128 of usable, or 256."
+    )
     clamp_margin_tokens: int = Field(
         512, ge=0, description="Kept free when `max_tokens` is clamped on an estimate."
     )

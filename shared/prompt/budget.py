@@ -10,6 +10,9 @@ from dataclasses import asdict, dataclass, fields
 
 import numpy as np
 
+QUERY_TOKENS = 256
+"""However small the window: a query takes nothing of the prompt, and embedding models read 512 (ADR 0007)."""
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -82,7 +85,7 @@ def plan_budget(
         memory=min(limits.memory_max_tokens, share // 8 if works_with_tools else share // 4),
         memory_min=min(limits.memory_min_tokens, share // 64),
         patch=min(limits.patch_max_tokens, _patch_share(share)),
-        query=min(limits.query_max_tokens, share // 128),
+        query=min(limits.query_max_tokens, max(share // 128, QUERY_TOKENS)),
         task=share // 8,
     )
 
