@@ -29,7 +29,9 @@ async def assemble(request: Assemble, policy: Policy, recall: Recall) -> Assembl
         works_with_tools=history.works_with_tools,
     )
     case = Case(request, history, budget, policy)
-    found = fate(history, request.tip, budget, request.ratio, policy.assembly_ttl_s, request.at)
+    found = fate(
+        history, request.tip, budget, request.ratio, policy.assembly_ttl_s, request.at, request.carried
+    )
     if request.tip is None or found.action != "reuse":
         return await _rebuild(case, recall, found)
     return await _reuse(case, recall, found, request.tip)

@@ -31,6 +31,9 @@ class Assemble(Contract):
     search: tuple[SearchText, ...]
     """Newest first."""
     tip: Tip | None
+    carried: int | None = None
+    """Engine tokens of the tip's prompt; None where this request does not begin with the bytes that were
+    counted, or where a plan that relied on it did not fit."""
     at: float
     wait_for_index: bool
     """Answer with the positions that the store lacks instead of a plan without them."""

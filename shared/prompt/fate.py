@@ -31,11 +31,19 @@ class Fate:
     reason: str
 
 
-def fate(history: History, tip: Tip | None, budget: Budget, ratio: float, ttl_s: float, at: float) -> Fate:
+def fate(
+    history: History,
+    tip: Tip | None,
+    budget: Budget,
+    ratio: float,
+    ttl_s: float,
+    at: float,
+    carried: int | None = None,
+) -> Fate:
     """Before anything is recalled. `at` and the tip's `built_at` are seconds of one clock."""
     if tip is None:
         return Fate("cold", evict(history, None, budget, ratio), "no earlier state")
-    grown = inherit(history, tip, budget, ratio)
+    grown = inherit(history, tip, budget, ratio, carried)
     if grown is None:
         return Fate("evict", evict(history, tip, budget, ratio), "the prompt is full")
     if has_outside(tip.layout):
@@ -61,10 +69,12 @@ def answer_to_drift(mode: str, *, drifted: bool, wanted: bool, room: bool) -> Ac
     return "rebuild" if drifted else "reuse"
 
 
-def fate_alone(history: History, tip: Tip | None, budget: Budget, ratio: float) -> tuple[Fate, Layout]:
+def fate_alone(
+    history: History, tip: Tip | None, budget: Budget, ratio: float, carried: int | None = None
+) -> tuple[Fate, Layout]:
     """Where no assembler answers: the tip's layout while it fits, else a jump with what of the block still
     lies before the window."""
-    grown = inherit(history, tip, budget, ratio) if tip else None
+    grown = inherit(history, tip, budget, ratio, carried) if tip else None
     if tip and grown:
         return Fate("reuse", grown, STILL_FITS), tip.layout
     placement = evict(history, tip, budget, ratio)

@@ -55,14 +55,24 @@ def excerpt_tokens(layout: Layout, ratio: float) -> int:
     return int(np.ceil(total * ratio))
 
 
-def inherit(history: History, tip: Tip, budget: Budget, ratio: float) -> Placement | None:
-    """The tip's layout, grown by the new messages; None where it no longer fits."""
+def inherit(
+    history: History, tip: Tip, budget: Budget, ratio: float, carried: int | None = None
+) -> Placement | None:
+    """The tip's layout, grown by the new messages; None where it no longer fits.
+
+    `carried`: tokens of the tip's prompt, where that was counted and is known to be the beginning of this
+    one. Estimated anew, a prompt that was sent could be too long for the very same request.
+    """
     tokens = tokens_after_cuts(history, tip.layout.cuts, ratio)
     window = Window(tip.layout.window_start, tip.layout.pinned)
     grown = int(tokens[window.start :].sum()) + sum(int(tokens[p]) for p in window.pinned)
-    if grown + excerpt_tokens(tip.layout, ratio) > budget.usable:
+    excerpts = excerpt_tokens(tip.layout, ratio)
+    whole = grown + excerpts
+    if carried is not None:
+        whole = min(whole, carried - budget.head + int(tokens[tip.length :].sum()))
+    if whole > budget.usable:
         return None
-    return Placement(window, (), tip.layout.cuts, grown)
+    return Placement(window, (), tip.layout.cuts, max(whole - excerpts, 0))
 
 
 def evict(history: History, tip: Tip | None, budget: Budget, ratio: float) -> Placement:

@@ -8,16 +8,16 @@ import numpy as np
 from services.gateway.prepare.clamp import clamped
 from services.gateway.prepare.draft import Draft, places, rendered, resolve
 from services.gateway.prepare.local import local_plan
-from services.gateway.prepare.measure import Measure, likely_tokens, prompt_bound
+from services.gateway.prepare.measure import Measure, carried_tokens, likely_tokens, prompt_bound
 from services.gateway.prepare.prefix import account
-from services.gateway.prepare.prepared import Policy, Prepared
+from services.gateway.prepare.prepared import Policy, Prepared, too_long
 from services.gateway.prepare.publish import Publisher
 from services.gateway.prepare.source import body_source, head_source
 from services.gateway.prepare.tips import Tips
 from services.gateway.reading.request import Request
 from shared.bus import ASSEMBLE, Bus
 from shared.contracts.rpc import Assemble
-from shared.errors import ContextLengthExceeded, DependencyUnavailable
+from shared.errors import DependencyUnavailable
 from shared.prompt.budget import Budget, plan_budget
 from shared.prompt.converge import shrinkings
 from shared.prompt.place import evict, excerpt_tokens
@@ -65,10 +65,12 @@ class Assembly:
         with done.stage("publish"):
             await self._publish(request, session, done)
         ratio = await self._ratio(request, done)
+        done.carried = carried_tokens(request, done.parent, self.measure.lesson(request))
         plan, draft = await self._plan(request, session, done, ratio)
         if draft.measured.tokens > done.limit:
             # Counted exactly, the ratio is known; counted by the bound, only the bound is safe.
             ratio = max(self.measure.ratio(request, draft.measured), ratio)
+            done.carried = None
             done.shrunk.append("planned again with the true counts")
             plan, draft = await self._plan(request, session, done, ratio)
         if draft.measured.tokens > done.limit:
@@ -114,7 +116,7 @@ class Assembly:
                 plan = await self._ask(request, session, done, budget, ratio)
             except DependencyUnavailable as down:
                 history = request.shape.history(ratio)
-                plan = local_plan(history, done.parent, budget, ratio, self._clock(), down.part)
+                plan = local_plan(history, done.parent, budget, ratio, self._clock(), down.part, done.carried)
         for part in plan.degraded:
             done.degrade(part)
         layout = resolve(request, plan.layout, plan.allowances, ratio, self._policy)
@@ -137,6 +139,7 @@ class Assembly:
             max_tokens=request.max_tokens,
             search=request.search_texts(int(budget.query * SEARCH_CHARS_PER_TOKEN / ratio)),
             tip=done.parent,
+            carried=done.carried,
             at=now,
             wait_for_index="bus_unavailable" not in done.degraded,
         )
@@ -235,14 +238,6 @@ class Assembly:
                 await self._tips.put(request, done.tip)
             except DependencyUnavailable as down:
                 done.degrade(down.part)
-
-
-def too_long(done: Prepared, tokens: int) -> ContextLengthExceeded:
-    return ContextLengthExceeded(
-        f"This model's maximum context length is {done.window} tokens. The system prompt, the tools "
-        f"and the last message alone need about {tokens} tokens, and "
-        f"{done.window - done.limit} are kept for the answer. Please shorten them."
-    )
 
 
 def _changed_by(done: Prepared, plan: Plan) -> str:

@@ -7,8 +7,16 @@ from shared.prompt.plan import Plan
 from shared.prompt.state import Tip
 
 
-def local_plan(history: History, tip: Tip | None, budget: Budget, ratio: float, at: float, why: str) -> Plan:
-    fate, layout = fate_alone(history, tip, budget, ratio)
+def local_plan(
+    history: History,
+    tip: Tip | None,
+    budget: Budget,
+    ratio: float,
+    at: float,
+    why: str,
+    carried: int | None = None,
+) -> Plan:
+    fate, layout = fate_alone(history, tip, budget, ratio, carried)
     return Plan(
         action=fate.action,
         layout=layout,

@@ -58,24 +58,31 @@ def prompt_bound(request: Request, layout: Layout) -> int:
     return request.head_tokens + window
 
 
-def grown(request: Request, tip: Tip, layout: Layout, lesson: Lesson) -> float:
-    """The tip's count plus the new messages; infinite where it says nothing of this prompt.
+def carried_tokens(request: Request, tip: Tip | None, lesson: Lesson) -> int | None:
+    """What the tip's prompt takes of this one; None where nothing is known of that.
 
-    It does where the prompt is the tip's, byte for byte as the engine counted it, and only grew. A head
-    that is another one is added whole: what the tip counted of the old one only makes the sum higher.
+    It is where the request begins with the tip's messages, byte for byte as they were counted. A head that
+    is another one is added whole: what the tip counted of the old one only makes the sum higher.
     """
-    if layout != tip.layout or body_source(request, tip.length) != tip.source:
-        return math.inf
-    new = int(request.shape.tokens[tip.length :].sum())
-    if head_source(request) != tip.head:
-        new += request.head_tokens
+    if tip is None or body_source(request, tip.length) != tip.source:
+        return None
     if tip.told:
         known: float = tip.tokens
     elif tip.exact:
         known = lesson.counter.estimate(tip.tokens)
     else:
         known = lesson.bound.estimate(tip.tokens)
-    return known + math.ceil(new * lesson.bound.scale())
+    if head_source(request) != tip.head:
+        known += math.ceil(request.head_tokens * lesson.bound.scale())
+    return None if math.isinf(known) else int(known)
+
+
+def grown(request: Request, tip: Tip, layout: Layout, lesson: Lesson) -> float:
+    """The tip's count plus the new messages; infinite where it says nothing of this prompt."""
+    carried = carried_tokens(request, tip, lesson) if layout == tip.layout else None
+    if carried is None:
+        return math.inf
+    return carried + math.ceil(int(request.shape.tokens[tip.length :].sum()) * lesson.bound.scale())
 
 
 class Measure:

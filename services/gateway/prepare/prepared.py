@@ -10,6 +10,7 @@ from services.gateway.prepare.measure import Measured
 from services.gateway.prepare.prefix import PrefixAccount
 from services.gateway.prepare.templates import LENIENT, Template
 from shared.contracts.rpc import Assemble
+from shared.errors import ContextLengthExceeded
 from shared.prompt.budget import Limits
 from shared.prompt.plan import Layout, Plan
 from shared.prompt.state import Tip
@@ -50,6 +51,8 @@ class Prepared:
     places: list[int | None] = field(default_factory=list)
     """The position of each message of the prompt (`places` in services/gateway/prepare/draft.py)."""
     parent: Tip | None = None
+    carried: int | None = None
+    """Tokens of the parent's prompt, while they can be relied on (`Assemble.carried`)."""
     tip: Tip | None = None
     prefix: PrefixAccount | None = None
     """None where the history surely fitted: no tip was looked for."""
@@ -78,3 +81,11 @@ class Prepared:
             yield
         finally:
             self.timings[name] = self.timings.get(name, 0.0) + time.perf_counter() - start
+
+
+def too_long(done: Prepared, tokens: int) -> ContextLengthExceeded:
+    return ContextLengthExceeded(
+        f"This model's maximum context length is {done.window} tokens. The system prompt, the tools "
+        f"and the last message alone need about {tokens} tokens, and "
+        f"{done.window - done.limit} are kept for the answer. Please shorten them."
+    )

@@ -11,12 +11,12 @@ from collections.abc import Callable, Coroutine
 import structlog
 
 from services.gateway.dialects.base import Usage
-from services.gateway.prepare.assembled import Assembly, too_long
+from services.gateway.prepare.assembled import Assembly
 from services.gateway.prepare.clamp import clamped
 from services.gateway.prepare.learned import LEAST_WINDOW, Refused, learn_refusal
 from services.gateway.prepare.measure import ratio_of
 from services.gateway.prepare.prefix import account
-from services.gateway.prepare.prepared import Policy, Prepared
+from services.gateway.prepare.prepared import Policy, Prepared, too_long
 from services.gateway.prepare.publish import Publisher
 from services.gateway.prepare.source import body_source, head_source
 from services.gateway.prepare.templates import Conformed, conformed

@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 import pytest
 import regex
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 
 from backscroll.engine import validate_messages
@@ -22,6 +22,9 @@ attack = settings(
     phases=[Phase.explicit, Phase.reuse, Phase.generate, Phase.target, Phase.shrink],
 )
 windows = st.sampled_from([2048, 2500, 4096, 8192])
+GREETING: list[Message] = [{"role": "user", "content": "hello"}, {"role": "assistant", "content": "hi"}]
+UNEVEN = "plain words here " * 455 + "x9f$" * 160 + " plain words here" * 455
+"""Of one ratio at its ends, which are what is kept of it first, and of another in its middle."""
 
 
 def text_of(message: Message) -> str:
@@ -85,6 +88,7 @@ async def test_nothing_foreign(messages: list[Message], window: int) -> None:
 
 
 @attack
+@example([*GREETING, {"role": "user", "content": UNEVEN}], 2048)
 @given(histories(most_turns=6, size=40), windows)
 async def test_the_same_request_gives_the_same_bytes(messages: list[Message], window: int) -> None:
     first, second = Pipeline(window), Pipeline(window)

@@ -113,3 +113,21 @@ def test_the_last_prompt_stays_as_long_as_it_fits(
         assert jumped.tokens <= max(BUDGET.recent, BUDGET.usable - BUDGET.memory_min)
         assert jumped.tokens + excerpt_tokens(layout, 1.0) <= BUDGET.usable
         assert layout.patches == ()
+
+
+@given(st.integers(0, 40), st.integers(0, 40), st.integers(0, BUDGET.usable))
+def test_what_was_counted_is_not_estimated_again(start: int, new: int, window: int) -> None:
+    """A ratio that is on the high side makes no prompt too long that was counted and sent."""
+    old = tip(len(LONG) - min(new, len(LONG) - 1), start)
+    carried = BUDGET.head + window
+    added = int(LONG.tokens[old.length :].sum())
+    grown = inherit(LONG, old, BUDGET, 1.0, carried)
+    estimate = int(LONG.tokens[start:].sum())
+    assert (grown is not None) == (min(estimate, window + added) <= BUDGET.usable)
+    if grown:
+        assert grown.tokens == min(estimate, window + added)
+    for action in (
+        fate(LONG, old, BUDGET, 1.0, TTL_S, 1.0, carried).action,
+        fate_alone(LONG, old, BUDGET, 1.0, carried)[0].action,
+    ):
+        assert (action == "reuse") == (grown is not None)
