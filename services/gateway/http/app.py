@@ -97,7 +97,12 @@ async def _on_bug(http: HttpRequest, error: Exception) -> Response:
 
 def create_app(gateway: Gateway, guard: Middleware, inspector: Mount) -> Starlette:
     """`guard` is `Guard`: it names the tenant of each request, `state.tenant`."""
-    conversations = [Route(f"/v1/{d.PATH}", gateway.conversation(d), methods=["POST"]) for d in DIALECTS]
+    # With a slash at the end too: passed on, the engine's redirect would tell the client of its own address.
+    conversations = [
+        Route(f"/v1/{d.PATH}{end}", gateway.conversation(d), methods=["POST"])
+        for d in DIALECTS
+        for end in ("", "/")
+    ]
     return Starlette(
         routes=[
             *conversations,

@@ -33,6 +33,18 @@ async def test_unknown_paths_pass_with_method_query_and_body(
     assert reply.headers["x-backscroll-mode"] == "passthrough"
 
 
+@pytest.mark.parametrize("path", [CHAT, MESSAGES, "/v1/responses"])
+async def test_a_slash_at_the_end_makes_no_other_path(patient: Running, engine: RawEngine, path: str) -> None:
+    """Passed on as it is, an engine redirects the client to its own address."""
+    engine.paths[path] = echoes
+    body = HELLO | {"input": "Hello."}
+    reply = await patient.http.post(f"{path}/", json=body)
+    assert (reply.status_code, reply.json()["target"]) == (207, path)
+    refused = await patient.http.post(f"{path}/", content=b"{")
+    assert refused.status_code == 400
+    assert ("type" in refused.json()) == (path == MESSAGES)
+
+
 async def test_head_has_a_length_and_no_body(patient: Running, engine: RawEngine) -> None:
     async def script(_: Received, line: Line) -> None:
         await line.write(b"HTTP/1.1 200 OK\r\ncontent-type: a/b\r\ncontent-length: 77\r\n\r\n")
