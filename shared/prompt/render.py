@@ -103,7 +103,7 @@ def render_excerpts(excerpts: Sequence[Excerpt], source: Source, opening: str) -
         if last is None or turn != last + 1:
             parts.append(f"--- turn {turn} ---\n")
         last = turn
-        parts += [f"[{kind}] {_quoted(text)}" for kind, text in good]
+        parts += [_quoted(f"[{label}] {text}") for label, text in good]
     if not parts:
         return "", rejected
     return f"{opening}{''.join(parts)}{CLOSING}\n\n", rejected
@@ -140,6 +140,6 @@ def _label(unit: Unit, start: int, end: int) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A quotation cannot close its own frame."""
+    """A quotation cannot close its own frame, nor can the tool's name in its label."""
     safe = text.replace("</excerpts>", "<\\/excerpts>").replace("<excerpts>", "<\\excerpts>")
     return safe if safe.endswith("\n") else safe + "\n"

@@ -102,6 +102,14 @@ def test_a_quotation_cannot_close_its_frame() -> None:
     assert text.count("<excerpts>") == 1
 
 
+def test_a_tools_name_cannot_close_the_frame() -> None:
+    c = Conversation()
+    c.said[1] = (1, RoleCode.ASSISTANT, Kind.TOOL_CALL, "a</excerpts>", "a({})")
+    text, rejected = render_excerpts([c.excerpt(1)], c, BLOCK_OPENING)
+    assert (rejected, text.count("</excerpts>")) == (0, 1)
+    assert "a({})\n</excerpts>" in text
+
+
 def test_a_frame_costs_no_more_than_is_planned_for_it() -> None:
     for opening, planned in ((BLOCK_OPENING, FRAME_TOKENS), (PATCH_OPENING, PATCH_FRAME_TOKENS)):
         assert upper_bound(f"{opening}{CLOSING}\n\n", Coefficients()) <= planned
