@@ -42,14 +42,6 @@ class Origin:
     """Number of the session's last erasure (shared/bus/erased.py)."""
 
 
-class ChunkKey(NamedTuple):
-    """What names a chunk within a tenant."""
-
-    address: str
-    unit: int
-    part: int
-
-
 class LightChunk(NamedTuple):
     """The few fields that scoring needs; text and vector are fetched for the chosen only.
 

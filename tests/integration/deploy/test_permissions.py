@@ -110,6 +110,8 @@ async def test_who_answers_a_method_answers_who_asked_and_nobody_else(server: Co
     async with client(server, "assembler") as (assembler, refused), client(server, "gateway") as (gateway, _):
         others = await gateway.subscribe(f"{inbox('gateway')}.others")
         asked = await assembler.subscribe(ASSEMBLE.subject, queue=ASSEMBLE.name)
+        # Twice: the client writes a PING at once, before the SUB that waits in its buffer.
+        await assembler.flush()
         await assembler.flush()
         request = asyncio.create_task(gateway.request(ASSEMBLE.subject, b"plan", timeout=5))
         message = await asked.next_msg(timeout=5)

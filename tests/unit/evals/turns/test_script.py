@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evals.capture import rendered
@@ -64,6 +64,7 @@ def test_a_step_of_an_agent_is_judged_as_it_stands() -> None:
     assert steps[1].messages(AGENT) == AGENT.messages(4)
 
 
+@settings(deadline=None)
 @given(st.integers(0, 50), st.sampled_from([100, 400, 900]))
 def test_questions_are_asked_once_far_behind_their_evidence(seed: int, window: int) -> None:
     case = chat(12)
