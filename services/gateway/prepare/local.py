@@ -14,7 +14,7 @@ def local_plan(
     ratio: float,
     at: float,
     why: str,
-    carried: int | None = None,
+    carried: int | None,
 ) -> Plan:
     fate, layout = fate_alone(history, tip, budget, ratio, carried)
     return Plan(

@@ -23,7 +23,17 @@ def head_source(request: Request) -> str:
 
 
 def body_source(request: Request, length: int) -> str:
-    """Of the first so many addressed messages, with what stands before them without an address."""
+    """Of the first so many addressed messages, with what stands before them without an address.
+
+    Planning, counting and the account each ask for the tip's, so it is kept with the request.
+    """
+    found = request.sources.get(length)
+    if found is None:
+        found = request.sources[length] = _body_source(request, length)
+    return found
+
+
+def _body_source(request: Request, length: int) -> str:
     first, last = request.shape.head, request.shape.firsts[length]
     digests = request.digests[first:last]
     if b'"cache_control"' in request.body.raw:

@@ -46,6 +46,8 @@ class Request:
         self.dialect = dialect
         self._messages: dict[int, Message] = {}
         self._units: dict[int, tuple[Unit, ...]] = {}
+        self.sources: dict[int, str] = {}
+        """By length, what `body_source` said (services/gateway/prepare/source.py)."""
         read = dialect.READS | session.FIELDS
         self.body: Body = split_body(raw, dialect.ITEMS, read, takes_text=dialect.TAKES_TEXT)
         self.model = self._string("model")
